@@ -1,0 +1,47 @@
+"""Find the best option by experiment without stepping over a safety limit, and know when you are certain."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from surefoot import errors, policies, theory, worlds
+    from surefoot.certificate import Certificate
+    from surefoot.policies import EOptimal, LinGapE, RoundRobin, SafeLinGapE, Uniform, UniformRandom, UntilConfident
+    from surefoot.problem import Limit, Problem, Reward
+    from surefoot.results import Runs
+    from surefoot.session import Pull, Recommendation, Session
+    from surefoot.simulation import simulate
+
+# Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
+_HOME = {
+    "errors": "", "policies": "", "theory": "", "worlds": "",
+    "Certificate": "certificate",
+    "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeLinGapE": "policies",
+    "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
+    "Limit": "problem", "Problem": "problem", "Reward": "problem",
+    "Runs": "results",
+    "Pull": "session", "Recommendation": "session", "Session": "session",
+    "simulate": "simulation",
+}  # fmt: skip
+
+__all__ = [
+    "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
+    "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate", "theory",
+    "worlds",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+    home = _HOME[name]
+    found = import_module(f"surefoot.{home}" if home else f"surefoot.{name}")
+    value = getattr(found, name) if home else found
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

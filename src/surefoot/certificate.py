@@ -1,0 +1,117 @@
+"""What is promised when a policy stops, in words and numbers: no more than the mathematics gives."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from surefoot.policies import Policy
+from surefoot.problem import Problem
+
+NOTHING = "(nothing)"  # the null pull: leave every dial at 0
+
+WITHIN_EPSILON = "within-epsilon"  # (b)
+PROPOSITION_1 = "proposition-1"  # conservative selection
+WITHOUT_LIMITS = "without-limits"  # a policy that knows no limits
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The answer, the promise about it, and what the promise rests on."""
+
+    arm: int  # -1: the null pull
+    name: str
+    level: float
+    guarantee: str  # "within-epsilon", "proposition-1" or "without-limits"
+    confidence: float  # the promise about the value holds with at least this probability
+    epsilon: float
+    delta: float
+    delta_safety: float
+    gap: float  # B(t) when it stopped
+    pulls: int
+    keeps_limits: bool
+    alarms: int  # pulls that were applied above their certified level
+    statement: str
+    assumptions: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as a table."""
+        return asdict(self) | {"assumptions": list(self.assumptions)}
+
+
+def guarantee_of(policy: Policy) -> str:
+    """The kind of promise that the policy's stopping rule gives."""
+    if not policy.keeps_limits:
+        return WITHOUT_LIMITS
+    return WITHIN_EPSILON if policy.selection == "optimistic" else PROPOSITION_1
+
+
+def confidence_of(policy: Policy, problem: Problem) -> float:
+    """The probability with which the promise about the value holds at least.
+
+    Optimistic selection in the paper's form needs the reward event and the safety event: 1 - delta - delta_safety.
+    """
+    both = guarantee_of(policy) == WITHIN_EPSILON
+    return max(0.0, 1.0 - problem.delta - (problem.delta_safety if both else 0.0))
+
+
+def certify_answer(
+    policy: Policy, problem: Problem, arm: int, level: float, gap: float, pulls: int, alarms: int
+) -> Certificate:
+    """The certificate of an answer at the moment the policy stops."""
+    name = problem.names[arm] if arm >= 0 else NOTHING
+    return Certificate(
+        arm=arm,
+        name=name,
+        level=level,
+        guarantee=guarantee_of(policy),
+        confidence=confidence_of(policy, problem),
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        delta_safety=problem.delta_safety,
+        gap=gap,
+        pulls=pulls,
+        keeps_limits=policy.keeps_limits,
+        alarms=alarms,
+        statement=statement(policy, problem, name, level, alarms),
+        assumptions=assumptions(policy, problem),
+    )
+
+
+def statement(policy: Policy, problem: Problem, name: str, level: float, alarms: int) -> str:
+    """The promise in words."""
+    confidence = f"With probability at least {confidence_of(policy, problem):g}"
+    answer = f"{name} at level {level:.4g}" if name != NOTHING else "doing nothing"
+    epsilon = f"{problem.epsilon:.4g}"
+    promise = {
+        WITHIN_EPSILON: f"{confidence}, {answer} is within {epsilon} of the best safe option at its highest safe level.",
+        PROPOSITION_1: (
+            f"{confidence}, {answer} is within {epsilon} of every option *at the level certified for it so far*. "
+            f"Against the best safe option at its highest safe level g*, of value V* and certified up to g, the shortfall "
+            f"is at most {epsilon} + (1 - g/g*) V* (Proposition 1)."
+        ),
+        WITHOUT_LIMITS: (
+            f"{confidence}, {answer} is within {epsilon} of the best option at full level, safe or not. "
+            "Nothing is promised about the limits."
+        ),
+    }[guarantee_of(policy)]
+    if not policy.keeps_limits:
+        return promise
+    safe = f"With probability at least {1 - problem.delta_safety:g}, no pull crossed a limit and the answer crosses none."
+    if alarms:
+        safe += f" This leaves out {alarms} pull(s) applied above the certified level."
+    return f"{promise} {safe}"
+
+
+def assumptions(policy: Policy, problem: Problem) -> tuple[str, ...]:
+    """What the promise rests on."""
+    signals = [("reward", problem.reward.noise, problem.reward.norm)]
+    signals += [(limit.name, limit.noise, limit.norm) for limit in problem.safety]
+    found = [
+        f"{name}: linear in the applied features, noise {noise:g}-sub-Gaussian given the past, weights of norm at most "
+        f"{norm:g}"
+        for name, noise, norm in signals
+    ]
+    if policy.keeps_limits:
+        found.append("every arm is safe at its known level")
+        if not policy.null_pull:
+            found.append("the best safe value is not negative (the null pull takes no part)")
+    return tuple(found)

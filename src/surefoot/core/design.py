@@ -1,0 +1,44 @@
+"""Optimal designs: how to share out pulls so that the least known direction is known best.                 (S0)"""
+
+import numpy as np
+
+from surefoot.core.types import Indices, Matrix, Vector
+
+
+def e_optimal(Z: Matrix, tolerance: float = 0.01, steps: int = 4000) -> Vector:
+    """Shares nu that maximise the smallest eigenvalue of sum_k nu_k z_k z_k^T, to a relative duality gap.
+
+    Frank-Wolfe on the soft minimum -log(tr exp(-p M)) / p of the eigenvalues, sharpened (p doubled) when the steps
+    stop paying. Every density matrix W bounds the optimum by max_k z_k^T W z_k, which gives the gap.
+    """
+    K, d = Z.shape
+    scale = float((Z * Z).sum(axis=1).max())
+    nu, bound = np.full(K, 1.0 / K), np.inf
+    best, best_nu, sharpness = -np.inf, nu, 8.0
+    for step in range(steps):
+        eigenvalues, vectors = np.linalg.eigh((Z.T * nu) @ Z)
+        if eigenvalues[0] > best:
+            best, best_nu = float(eigenvalues[0]), nu
+        p = sharpness * np.log(d + 1.0) / max(eigenvalues[0], 1e-9 * scale)
+        weights = np.exp(-p * (eigenvalues - eigenvalues[0]))
+        gradient = ((Z @ vectors) ** 2 @ weights) / weights.sum()  # z_k^T W z_k
+        k = int(np.argmax(gradient))
+        bound = min(bound, float(gradient[k]))
+        if bound - best <= tolerance * bound:
+            break
+        if gradient[k] - gradient @ nu <= 0.25 * (bound - best):
+            sharpness *= 2.0
+        nu = (1.0 - 2.0 / (step + 2.0 + K)) * nu
+        nu[k] += 2.0 / (step + 2.0 + K)
+    return best_nu
+
+
+def apportion(shares: Vector, rounds: int) -> Indices:
+    """A schedule of that many pulls in which every arm keeps up with its share."""
+    schedule = np.zeros(max(rounds, 1), np.int64)
+    counts, support = np.zeros(len(shares)), shares > 1e-6
+    for t in range(rounds):
+        behind = np.where(support, (counts + 1.0) / np.where(support, shares, 1.0), np.inf)
+        schedule[t] = np.argmin(behind)
+        counts[schedule[t]] += 1.0
+    return schedule

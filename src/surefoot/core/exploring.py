@@ -1,0 +1,60 @@
+"""Forced exploration: which arm, how long, at which known level.                                            (S0)"""
+
+from typing import NamedTuple
+
+from surefoot.core.confidence import arm_width, open_set
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.levels import DYNAMIC, certify
+from surefoot.core.random import EXPLORE, philox, uniform
+from surefoot.core.types import DECIDING, FROZEN, PHASE, ROUND, Indices, Instance, State, Vector, Work
+
+SCHEDULE, RANDOM = 0, 1  # the order of arms
+
+
+class Exploration(NamedTuple):
+    """A plan of exploration."""
+
+    rounds: int  # at most this many
+    order: int  # SCHEDULE or RANDOM
+    schedule: Indices  # arms in turn, repeated; unused when RANDOM
+    level: Vector  # (K,)
+    until_cost: float  # end earlier, once unlearned levels cost no more than this; negative: never earlier
+
+
+@kernel
+def explores(inst: Instance, plan: Exploration, state: State, work: Work) -> bool:
+    """Whether the next pull still explores. Once over, exploration stays over."""
+    if state.clock[PHASE] == DECIDING:
+        return False
+    over = state.clock[ROUND] >= plan.rounds
+    if not over and plan.until_cost >= 0.0:
+        over = levels_stopped_mattering(inst, state, work, plan.until_cost)
+    if over:
+        state.clock[PHASE] = DECIDING
+    return not over
+
+
+@kernel
+def explored_arm(plan: Exploration, state: State, work: Work, seed: int, run: int) -> int:
+    """The arm that exploration pulls in this round."""
+    t = state.clock[ROUND]
+    if plan.order == SCHEDULE:
+        return plan.schedule[t % len(plan.schedule)]
+    philox(seed, EXPLORE, run, t, work.draw)
+    return int(uniform(work.draw[0]) * len(state.N))
+
+
+@rare
+def levels_stopped_mattering(inst: Instance, state: State, work: Work, cost: float) -> bool:
+    """Whether no arm that may still be best could gain more than `cost` from what is unlearned about its level."""
+    certify(inst, state, work, DYNAMIC, True)
+    state.clock[FROZEN] = 0  # a look, not the moment at which static levels freeze
+    open_set(inst, state, work, 0)
+    best = 0.0  # the value of a pull that is certainly at least this good; level 0 gives 0
+    for k in range(len(state.N)):
+        best = max(best, state.low[k] * (state.est[0, k] - arm_width(inst, state, work, 0, k)))
+    for k in range(len(state.N)):
+        promise = max(state.est[0, k] + arm_width(inst, state, work, 0, k), 0.0)
+        if state.high[k] * promise > best and (state.high[k] - state.low[k]) * promise > cost:
+            return False
+    return True

@@ -1,0 +1,130 @@
+"""Estimation in arm space: what an observation changes.                                                  (E1, E2)
+
+All that a round needs are numbers per arm and G = X A^-1 X^T, of which only the diagonal and single columns are read.
+"""
+
+from math import log, sqrt
+
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.types import EXPLORING, FROZEN, PHASE, ROUND, SINCE_REFRESH, Instance, Matrix, State, Vector, Work
+
+REFRESH_EVERY = 10_000
+
+
+@rare
+def begin(inst: Instance, state: State, work: Work) -> None:
+    """The state before the first pull."""
+    for k in range(len(state.N)):
+        state.N[k] = 0.0
+        state.pulls[k] = 0
+        state.last[k] = state.low[k] = inst.gamma0[k]
+        state.high[k] = inst.ceiling[k]
+        for s in range(len(inst.R)):
+            state.M[s, k] = 0.0
+        for s in range(len(inst.eta0)):
+            state.low_of[s, k] = 0.0
+            state.high_of[s, k] = 1.0
+    state.basis[0] = -1
+    state.clock[ROUND] = 0
+    state.clock[PHASE] = EXPLORING
+    state.clock[FROZEN] = 0
+    refresh(inst, state, work)
+
+
+@kernel
+def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
+    """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
+    healthy = True
+    K, n = len(state.N), len(inst.R)
+    u = work.column
+    for g in range(len(inst.lam)):
+        den = 1.0 + gamma * gamma * state.v[g, k]
+        weight = gamma / den
+        for a in range(K):
+            u[a] = state.G[g, k, a]
+        for s in range(n):
+            if inst.gram_of[s] == g:
+                change = weight * (observed[s] - gamma * state.est[s, k])
+                healthy = healthy and abs(change) < 1e300
+                for a in range(K):
+                    state.est[s, a] += change * u[a]
+        for a in range(K):
+            factor = weight * gamma * u[a]
+            for b in range(K):
+                state.G[g, a, b] -= factor * u[b]
+            state.v[g, a] = state.G[g, a, a]
+        state.log_det[g] += log(den)
+        healthy = healthy and state.v[g, k] >= 0.0
+    state.N[k] += gamma * gamma
+    for s in range(n):
+        state.M[s, k] += gamma * observed[s]
+    state.pulls[k] += 1
+    state.last[k] = gamma
+    state.clock[ROUND] += 1
+    state.clock[SINCE_REFRESH] += 1
+    t = state.clock[ROUND]
+    if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
+        refresh(inst, state, work)
+    return healthy
+
+
+@rare
+def refresh(inst: Instance, state: State, work: Work) -> None:
+    """G and the estimates, anew from the sufficient statistics N and M.                                 (E1, E2)"""
+    K, d = inst.X.shape
+    for g in range(len(inst.lam)):
+        for a in range(d):
+            for b in range(d):
+                total = inst.lam[g] if a == b else 0.0
+                for k in range(K):
+                    total += state.N[k] * inst.X[k, a] * inst.X[k, b]
+                work.A[a, b] = total
+        cholesky(work.A)
+        state.log_det[g] = -d * log(inst.lam[g])
+        for a in range(d):
+            state.log_det[g] += 2.0 * log(work.A[a, a])
+        for k in range(K):
+            forward_solve(work.A, inst.X[k], work.W[k])
+        for k in range(K):
+            for j in range(k + 1):
+                total = 0.0
+                for a in range(d):
+                    total += work.W[k, a] * work.W[j, a]
+                state.G[g, k, j] = total
+                state.G[g, j, k] = total
+            state.v[g, k] = state.G[g, k, k]
+        for s in range(len(inst.R)):
+            if inst.gram_of[s] == g:
+                for a in range(d):
+                    total = 0.0
+                    for k in range(K):
+                        total += state.M[s, k] * inst.X[k, a]
+                    work.y[a] = total
+                forward_solve(work.A, work.y, work.u)
+                for k in range(K):
+                    total = 0.0
+                    for a in range(d):
+                        total += work.W[k, a] * work.u[a]
+                    state.est[s, k] = total
+    state.clock[SINCE_REFRESH] = 0
+
+
+@kernel
+def cholesky(A: Matrix) -> None:
+    """The lower factor of A = C C^T, written over its lower triangle."""
+    for a in range(len(A)):
+        for b in range(a + 1):
+            total = A[a, b]
+            for c in range(b):
+                total -= A[a, c] * A[b, c]
+            A[a, b] = sqrt(total) if a == b else total / A[b, b]
+
+
+@kernel
+def forward_solve(C: Matrix, x: Vector, out: Vector) -> None:
+    """C^-1 x for a lower triangular C."""
+    for a in range(len(C)):
+        total = x[a]
+        for b in range(a):
+            total -= C[a, b] * out[b]
+        out[a] = total / C[a, a]

@@ -1,0 +1,93 @@
+"""Safe levels: how far up each dial may be turned.                                                          (S)"""
+
+from surefoot.core.confidence import arm_width, open_set
+from surefoot.core.kernel import kernel
+from surefoot.core.types import FROZEN, Instance, State, Vector, Work
+
+STATIC, DYNAMIC, DYNAMIC_MAX = 0, 1, 2
+CROSSING = 1e-9  # levels that cross by more than rounding prove the confidence event wrong
+
+
+@kernel
+def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: bool) -> bool:
+    """The certified level of every arm, and the optimistic one if asked for; False if the sets contradict each other.
+
+    (S1-S3)
+    """
+    if mode == STATIC and state.clock[FROZEN] == 1:
+        return True
+    for s in range(1, len(inst.R)):
+        open_set(inst, state, work, s)
+    agree = True
+    for k in range(len(state.low)):
+        lowest, highest = inst.ceiling[k], inst.ceiling[k]
+        for s in range(1, len(inst.R)):
+            width = arm_width(inst, state, work, s, k)
+            low = level_at(state.est[s, k] - width, inst.eta0[s - 1])
+            if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
+                low = state.low_of[s - 1, k] = max(low, state.low_of[s - 1, k])
+            lowest = min(lowest, low)
+            if optimistic or mode == DYNAMIC_MAX:
+                high = level_at(state.est[s, k] + width, inst.eta0[s - 1])
+                if mode == DYNAMIC_MAX:
+                    high = state.high_of[s - 1, k] = min(high, state.high_of[s - 1, k])
+                    agree = agree and low <= high + CROSSING
+                highest = min(highest, high)
+        state.low[k] = max(inst.gamma0[k], round_down(inst.grid, lowest))
+        state.high[k] = max(state.low[k], round_down(inst.grid, highest))
+    state.clock[FROZEN] = 1
+    return agree
+
+
+@kernel
+def level_at(bound: float, eta0: float) -> float:
+    """The largest level at which a signal of `bound` per unit level stays above eta0 < 0.              (S2, S3)"""
+    if bound >= eta0:
+        return 1.0
+    return eta0 / bound if bound < eta0 else 0.0  # not a number: certify nothing
+
+
+@kernel
+def round_down(grid: Vector, level: float) -> float:
+    """The highest setting of the dial that is not above the level; 0 if there is none."""
+    if len(grid) == 0:
+        return level
+    below, above = -1, len(grid)
+    while above - below > 1:
+        middle = (below + above) // 2
+        if grid[middle] <= level:
+            below = middle
+        else:
+            above = middle
+    return grid[below] if below >= 0 else 0.0
+
+
+@kernel
+def reach(inst: Instance, state: State, work: Work) -> None:
+    """The level at which each arm may be pulled now: certified, and not too large a step.                   (S4)"""
+    for k in range(len(state.low)):
+        work.reach[k] = state.low[k]
+        allowed = max(state.last[k], inst.gamma0[k]) + inst.step
+        if allowed < state.low[k]:
+            work.reach[k] = max(inst.gamma0[k], round_down(inst.grid, allowed))
+
+
+@kernel
+def fix_at_ceiling(inst: Instance, state: State, work: Work) -> None:
+    """Every arm at the top of its dial, safe or not: the levels of a policy that knows no limits."""
+    for k in range(len(state.low)):
+        state.low[k] = state.high[k] = work.reach[k] = inst.ceiling[k]
+
+
+@kernel
+def margin(inst: Instance, state: State, work: Work, k: int, level: float) -> float:
+    """The certified distance to the nearest limit when arm k is pulled at this level, in units of the signal.
+
+    A level known to be safe in advance has a margin of at least 0 whatever the sets say.
+    """
+    smallest = 1e300
+    for s in range(1, len(inst.R)):
+        open_set(inst, state, work, s)
+        worst = level * (state.est[s, k] - arm_width(inst, state, work, s, k))
+        smallest = min(smallest, worst - inst.eta0[s - 1])
+    return max(smallest, 0.0) if level <= inst.gamma0[k] else smallest

@@ -1,0 +1,175 @@
+"""What the core computes with: plain tuples of numbers and arrays, readable by interpreter and compiler alike.
+
+Letters are the paper's: K arms, d dimensions, n = 1 + m signals of which signal 0 is the reward and 1..m are safety.
+A Gram matrix is kept for each different regularisation; with one lambda for all signals there is one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Tensor = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+DETERMINANT, NORM = 0, 1  # confidence radii (E4), (E3)
+PULL, CERTIFIED, UNDECIDED, CONTRADICTION, BREAKDOWN = 0, 1, 2, 3, 4  # what a decision says
+EXPLORING, DECIDING = 0, 1  # phases
+NULL = -1  # "do nothing": the arm of the null pull
+ROUND, SINCE_REFRESH, PHASE, FROZEN = 0, 1, 2, 3  # entries of State.clock
+
+
+class Instance(NamedTuple):
+    """A problem as numbers, together with the confidence that a policy asks for."""
+
+    X: Matrix  # (K, d) arms
+    L: float  # largest norm of an arm
+    lam: Vector  # (g,) regularisation of each Gram matrix
+    gram_of: Indices  # (n,) the Gram matrix that signal s is estimated with
+    R: Vector  # (n,) sub-Gaussian size of the noise
+    D: Vector  # (n,) bound on the norm of the unknown weights
+    log_inv_delta: Vector  # (n,) log(1/delta) of each signal's confidence set
+    radius: Indices  # (n,) DETERMINANT or NORM
+    eta0: Vector  # (m,) safety limits, all negative
+    gamma0: Vector  # (K,) levels known to be safe
+    ceiling: Vector  # (K,) highest level the dial allows
+    grid: Vector  # the levels of a discrete dial, ascending; empty for a continuous one
+    step: float  # largest increase of an arm's level between its pulls; infinite when free
+    epsilon: float
+
+
+class State(NamedTuple):
+    """All that has been learned. The first three are sufficient: the rest can be rebuilt from them (`refresh`)."""
+
+    N: Vector  # (K,) sum of gamma^2 over the arm's pulls
+    M: Matrix  # (n, K) sum of gamma * observation over the arm's pulls
+    pulls: Indices  # (K,) number of pulls
+    last: Vector  # (K,) level last applied to the arm, gamma0 before its first pull
+    G: Tensor  # (g, K, K) X A^-1 X^T
+    v: Matrix  # (g, K) its diagonal
+    est: Matrix  # (n, K) estimates x_k . theta_hat and x_k . mu_hat
+    log_det: Vector  # (g,) log det(A) - d log(lambda)
+    low: Vector  # (K,) certified level g-
+    high: Vector  # (K,) optimistic level g+, where the selection asks for it
+    low_of: Matrix  # (m, K) running maximum of the pessimistic level by each limit
+    high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit
+    basis: Indices  # (d,) arms of the last optimal basis of (G5)
+    inverse: Matrix  # (d, d) inverse of that basis
+    clock: Indices  # (4,) round, rounds since refresh, phase, whether levels are frozen
+
+
+class Work(NamedTuple):
+    """Buffers that a round writes into, so that nothing is allocated."""
+
+    radius: Vector  # (n,) radii of this round
+    reach: Vector  # (K,) levels that may be applied now
+    column: Vector  # (K,)
+    weights: Vector  # (K,)
+    A: Matrix  # (d, d)
+    W: Matrix  # (K, d)
+    y: Vector  # (d,)
+    u: Vector  # (d,)
+    h: Vector  # (d,)
+    signs: Vector  # (d,)
+    observed: Vector  # (n,)
+    words: Words  # (4,) random words of nature's noise
+    block: Indices  # (1,) which block of the stream they are
+    draw: Words  # (4,) random words of exploration
+
+
+class Decision(NamedTuple):
+    """The next pull or the end, with its reasons."""
+
+    status: int
+    phase: int
+    arm: int  # to pull
+    level: float
+    leader: int  # NULL for the null pull
+    leader_level: float
+    challenger: int
+    gap: float  # B(t)
+
+
+class Truth(NamedTuple):
+    """What only nature knows; the policies never see it."""
+
+    value: Matrix  # (n, K) x_k . theta* in row 0, x_k . mu* of each limit below
+    scale: Vector  # (n,) size of the noise
+    noise: int  # 0 Gaussian, 1 uniform, 2 Rademacher
+    eta0: Vector  # (m,)
+
+
+class Records(NamedTuple):
+    """What is kept of each simulated run; one row a run."""
+
+    status: Indices  # (runs,) CERTIFIED, UNDECIDED, ...; PULL for a run that was not finished
+    pulls: Indices  # (runs,)
+    arm: Indices  # (runs,) recommended, NULL for none
+    level: Vector  # (runs,)
+    gap: Vector  # (runs,) B(t) at the end
+    unsafe: Indices  # (runs,) pulls that truly crossed a limit
+    first_unsafe: Indices  # (runs,) number of the first of them, 0 for none
+    pulls_per_arm: Indices  # (runs, K)
+    levels: Matrix  # (runs, K) certified levels at the end
+
+
+def new_records(runs: int, K: int) -> Records:
+    """Empty records for so many runs."""
+    whole, real = (lambda *shape: np.zeros(shape, np.int64)), (lambda *shape: np.zeros(shape))
+    return Records(
+        status=whole(runs),
+        pulls=whole(runs),
+        arm=whole(runs),
+        level=real(runs),
+        gap=real(runs),
+        unsafe=whole(runs),
+        first_unsafe=whole(runs),
+        pulls_per_arm=whole(runs, K),
+        levels=real(runs, K),
+    )
+
+
+def new_state(inst: Instance) -> State:
+    """An empty State; `begin` fills it in."""
+    (K, d), n, m, g = inst.X.shape, len(inst.R), len(inst.eta0), len(inst.lam)
+    return State(
+        N=np.zeros(K),
+        M=np.zeros((n, K)),
+        pulls=np.zeros(K, np.int64),
+        last=np.zeros(K),
+        G=np.zeros((g, K, K)),
+        v=np.zeros((g, K)),
+        est=np.zeros((n, K)),
+        log_det=np.zeros(g),
+        low=np.zeros(K),
+        high=np.zeros(K),
+        low_of=np.zeros((m, K)),
+        high_of=np.zeros((m, K)),
+        basis=np.zeros(d, np.int64),
+        inverse=np.zeros((d, d)),
+        clock=np.zeros(4, np.int64),
+    )
+
+
+def new_work(inst: Instance) -> Work:
+    """Buffers of the right sizes."""
+    (K, d), n = inst.X.shape, len(inst.R)
+    return Work(
+        radius=np.zeros(n),
+        reach=np.zeros(K),
+        column=np.zeros(K),
+        weights=np.zeros(K),
+        A=np.zeros((d, d)),
+        W=np.zeros((K, d)),
+        y=np.zeros(d),
+        u=np.zeros(d),
+        h=np.zeros(d),
+        signs=np.zeros(d),
+        observed=np.zeros(n),
+        words=np.zeros(4, np.uint64),
+        block=np.full(1, -1, np.int64),
+        draw=np.zeros(4, np.uint64),
+    )

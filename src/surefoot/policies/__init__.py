@@ -1,0 +1,113 @@
+"""The policies by name, and how they are written in files."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Protocol, TypeAlias
+
+from surefoot.core.play import Engine
+from surefoot.core.types import Instance
+from surefoot.errors import InvalidInput
+from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
+from surefoot.policies.lingape import LinGapE
+from surefoot.policies.safe_lingape import SafeLinGapE
+from surefoot.policies.uniform import Uniform
+from surefoot.problem import Problem
+
+__all__ = [
+    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeLinGapE", "Uniform", "UniformRandom",
+    "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
+]  # fmt: skip
+
+
+class Policy(Protocol):
+    """What the session and the simulator ask of a policy."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def keeps_limits(self) -> bool: ...
+    @property
+    def selection(self) -> str: ...
+    @property
+    def null_pull(self) -> bool: ...
+    def engine(self) -> Engine: ...
+    def instance(self, problem: Problem) -> Instance: ...
+    def rules(self, problem: Problem, inst: Instance) -> Any: ...
+
+
+AnyPolicy: TypeAlias = SafeLinGapE | LinGapE | Uniform
+POLICIES: dict[str, type[AnyPolicy]] = {policy.name: policy for policy in (SafeLinGapE, LinGapE, Uniform)}
+
+
+def default_policy() -> Policy:
+    """The policy that a user gets who names none: it certifies the full promise (b)."""
+    return SafeLinGapE(selection="optimistic", null_pull=True)
+
+
+def check_policy(policy: object) -> Policy:
+    """The policy, the default in place of None; what is not a policy is refused."""
+    if policy is None:
+        return default_policy()
+    if type(policy) not in POLICIES.values():
+        names = ", ".join(f"sf.{kind.__name__}()" for kind in POLICIES.values())
+        raise InvalidInput("policy", policy, f"must be one of {names}, or None", "For example sf.SafeLinGapE().")
+    return policy  # type: ignore[return-value]
+
+
+def describe(policy: Policy) -> str:
+    """The policy in one line, with the options that differ from the defaults."""
+    table = to_dict(policy)
+    shown = [f"{key}={value}" for key, value in table.items() if key not in ("name", "explore")]
+    explore = table.get("explore")
+    if isinstance(explore, Mapping):
+        shown.append("explore=" + " ".join(str(value) for value in explore.values() if value is not None))
+    return f"{table['name']} ({', '.join(shown)})"
+
+
+def to_dict(policy: Policy) -> dict[str, Any]:
+    """The policy as a table for files; `from_dict` reads it back."""
+    table: dict[str, Any] = {"name": policy.name}
+    for field in fields(policy):  # type: ignore[arg-type]
+        value = getattr(policy, field.name)
+        if field.name == "explore":
+            if value is not None:
+                table["explore"] = {"kind": value.kind} | {f.name: getattr(value, f.name) for f in fields(value)}
+        else:
+            table[field.name] = value
+    return table
+
+
+def from_dict(table: Mapping[str, Any]) -> Policy:
+    """The policy that the table describes."""
+    options = dict(table)
+    kind = chosen("policy.name", options.pop("name", None), POLICIES)
+    if options.get("explore") is not None:
+        explore = options["explore"]
+        if not isinstance(explore, Mapping):
+            raise InvalidInput("policy.explore", explore, "must be a table", 'Write { kind = "round-robin", rounds = 800 }.')
+        plan = dict(explore)
+        way = chosen("policy.explore.kind", plan.pop("kind", None), EXPLORATIONS)
+        options["explore"] = built("policy.explore", way, plan)
+    policy: Policy = built("policy", kind, options)
+    return policy
+
+
+def chosen(field: str, name: object, choices: Mapping[str, Any]) -> Any:
+    """The choice of that name."""
+    if not isinstance(name, str) or name not in choices:
+        raise InvalidInput(field, name, f"must be one of {', '.join(choices)}", "Write one of these names.")
+    return choices[name]
+
+
+def built(field: str, kind: Any, options: Mapping[str, Any]) -> Any:
+    """An object of that kind with these options; unknown and missing ones are refused by name."""
+    known = [f.name for f in fields(kind)]
+    for key, value in options.items():
+        if key not in known:
+            raise InvalidInput(f"{field}.{key}", value, "is not an option here", f"The options are {', '.join(known)}.")
+    try:
+        return kind(**options)
+    except TypeError:
+        raise InvalidInput(
+            field, dict(options), "misses an option that has no default", f"The options are {', '.join(known)}."
+        ) from None

@@ -1,0 +1,231 @@
+"""What simulated runs say: records run by run, and a summary with exact intervals."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.certificate import guarantee_of
+from surefoot.checks import Floats
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED, Records
+from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.policies import Policy
+from surefoot.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Flags = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+
+OUTCOMES = {
+    PULL: "unfinished",
+    CERTIFIED: "certified",
+    UNDECIDED: "undecided",
+    CONTRADICTION: "contradiction",
+    BREAKDOWN: "breakdown",
+}
+
+
+class Interval(NamedTuple):
+    """An estimate between two bounds."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One entry per run. A wrong answer breaks (b); a broken promise breaks what the policy's certificate says."""
+
+    problem: Problem
+    policy: Policy
+    seed: int
+    run: Counts  # the number of the run: its address in the random streams
+    pulls: Counts  # exploration included
+    stopped: Flags  # ended in certainty
+    outcome: Counts  # a code; `outcomes` has the words
+    arm: Counts  # recommended; -1 for the null pull or for no answer
+    level: Floats
+    suboptimality: Floats  # V* - value of the answer; NaN without an answer
+    wrong: Flags  # answered, and not safe and within epsilon of V*: breaks (b)
+    broken_promise: Flags  # answered, and not as good as its own certificate says
+    answer_unsafe: Flags  # the answer itself crosses a limit
+    unsafe_pulls: Counts
+    first_unsafe: Counts  # number of the first unsafe pull, 0 for none
+    gap: Floats  # B(t) at the end
+    pulls_per_arm: Counts  # (runs, K)
+    levels: Floats  # (runs, K) certified at the end
+    requested: int  # how many runs were asked for; more than there are when interrupted
+
+    def __len__(self) -> int:
+        return len(self.pulls)
+
+    def __repr__(self) -> str:
+        return f"Runs({len(self)} of {self.policy.name}, {int(self.stopped.sum())} certified)"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the work was broken off before all runs were done."""
+        return len(self) < self.requested
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How each run ended, in words."""
+        return [OUTCOMES[int(code)] for code in self.outcome]
+
+    def summary(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Means and rates with intervals; rates have exact (Clopper-Pearson) two-sided bounds over all runs.
+
+        Pulls are averaged over the runs that ended in certainty: others were cut off by the budget.
+        """
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise InvalidInput("confidence", confidence, "must lie in (0, 1)", "For example 0.95.")
+        runs, pulls = len(self), self.pulls[self.stopped]
+        mean = mean_interval(pulls, confidence)
+        table: dict[str, Any] = {
+            "policy": self.policy.name,
+            "guarantee": guarantee_of(self.policy),
+            "runs": runs,
+            "interrupted": self.interrupted,
+            "certified_runs": int(self.stopped.sum()),
+            "undecided_runs": int((self.outcome == UNDECIDED).sum()),
+            "contradiction_runs": int((self.outcome == CONTRADICTION).sum()),
+            "breakdown_runs": int((self.outcome == BREAKDOWN).sum()),
+            "pulls_mean": mean.estimate,
+            "pulls_lower": mean.lower,
+            "pulls_upper": mean.upper,
+            "pulls_sd": float(pulls.std(ddof=1)) if len(pulls) > 1 else None,
+            "pulls_median": float(np.median(pulls)) if len(pulls) else None,
+            "confidence": confidence,
+        }
+        for name, flags in (
+            ("wrong", self.wrong), ("broken", self.broken_promise), ("unsafe", self.unsafe_pulls > 0),
+            ("unsafe_answer", self.answer_unsafe),
+        ):  # fmt: skip
+            rate = exact_interval(int(flags.sum()), runs, confidence)
+            table |= {
+                f"{name}_runs": int(flags.sum()),
+                f"{name}_rate": rate.estimate,
+                f"{name}_lower": rate.lower,
+                f"{name}_upper": rate.upper,
+            }
+        total = int(self.pulls.sum())
+        table["unsafe_pulls"] = int(self.unsafe_pulls.sum())
+        table["unsafe_share"] = table["unsafe_pulls"] / total if total else 0.0
+        return table
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per run, the pulls of each arm in columns `pulls: NAME` and its final level in `level: NAME`."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("pandas", "frames") from None
+        names = [*self.problem.names, "(nothing)"]
+        columns: dict[str, Any] = {
+            "run": self.run,
+            "pulls": self.pulls,
+            "outcome": self.outcomes,
+            "arm": self.arm,
+            "name": [names[arm] if stopped else None for arm, stopped in zip(self.arm, self.stopped, strict=True)],
+            "level": self.level,
+            "suboptimality": self.suboptimality,
+            "wrong": self.wrong,
+            "broken_promise": self.broken_promise,
+            "answer_unsafe": self.answer_unsafe,
+            "unsafe_pulls": self.unsafe_pulls,
+            "first_unsafe": self.first_unsafe,
+            "gap": self.gap,
+        }
+        for k, name in enumerate(self.problem.names):
+            columns[f"pulls: {name}"] = self.pulls_per_arm[:, k]
+            columns[f"level: {name}"] = self.levels[:, k]
+        return pd.DataFrame(columns)
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Writes `to_pandas()` to a Parquet file."""
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise MissingExtra("pyarrow", "frames") from None
+        self.to_pandas().to_parquet(path, engine="pyarrow", index=False)
+
+
+def judged(
+    problem: Problem, policy: Policy, seed: int, run: Counts, records: Records, requested: int, truth: "Judgement"
+) -> Runs:
+    """The runs, held against the truth."""
+    stopped = records.status == CERTIFIED
+    answered = np.where(records.arm >= 0, records.arm, 0)
+    value = np.where(records.arm >= 0, records.level * truth.values[answered], 0.0)
+    suboptimality = np.where(stopped, truth.best_value - value, np.nan)
+    answer_unsafe = stopped & (records.arm >= 0) & unsafe_levels(truth, answered, records.level)
+    slack = 1e-9 * max(1.0, abs(truth.best_value))
+    too_far = stopped & (np.nan_to_num(suboptimality) > problem.epsilon + slack)
+    if not policy.keeps_limits:
+        broken = stopped & (truth.best_without_limits - value > problem.epsilon + slack)
+    elif policy.selection == "optimistic" or truth.best_arm < 0:
+        broken = too_far
+    else:  # Proposition 1: what is unlearned about the level of the best arm is not promised
+        unlearned = (1.0 - records.levels[:, truth.best_arm] / truth.best_level) * truth.best_value
+        broken = stopped & (np.nan_to_num(suboptimality) > problem.epsilon + unlearned + slack)
+    return Runs(
+        problem=problem, policy=policy, seed=seed, run=run, pulls=records.pulls, stopped=stopped,
+        outcome=records.status, arm=records.arm, level=records.level, suboptimality=suboptimality,
+        wrong=too_far | answer_unsafe, broken_promise=broken, answer_unsafe=answer_unsafe,
+        unsafe_pulls=records.unsafe, first_unsafe=records.first_unsafe, gap=records.gap,
+        pulls_per_arm=records.pulls_per_arm, levels=records.levels, requested=requested,
+    )  # fmt: skip
+
+
+class Judgement(NamedTuple):
+    """What is needed of the truth to judge an answer."""
+
+    values: Floats  # (K,) x_k . theta*
+    safe_up_to: Floats  # (K,) the level at which the arm meets a limit, with the tolerance of nature
+    best_arm: int
+    best_level: float
+    best_value: float  # V*
+    best_without_limits: float
+
+
+def unsafe_levels(truth: Judgement, arm: Counts, level: Floats) -> Flags:
+    """Which of the answers cross a limit."""
+    crossing: Flags = level > truth.safe_up_to[arm]
+    return crossing
+
+
+def exact_interval(events: int, trials: int, confidence: float = 0.95) -> Interval:
+    """The rate of events with its exact two-sided (Clopper-Pearson) bounds."""
+    from scipy.special import betaincinv
+
+    if trials == 0:
+        return Interval(float("nan"), 0.0, 1.0)
+    tail = (1.0 - confidence) / 2.0
+    lower = float(betaincinv(events, trials - events + 1, tail)) if events > 0 else 0.0
+    upper = float(betaincinv(events + 1, trials - events, 1.0 - tail)) if events < trials else 1.0
+    return Interval(events / trials, lower, upper)
+
+
+class MeanInterval(NamedTuple):
+    """A mean between two bounds, or nothing where there are no numbers."""
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+def mean_interval(values: Counts | Floats, confidence: float = 0.95) -> MeanInterval:
+    """The mean with Student's interval."""
+    from scipy.special import stdtrit
+
+    if len(values) == 0:
+        return MeanInterval(None, None, None)
+    mean = float(values.mean())
+    if len(values) == 1:
+        return MeanInterval(mean, None, None)
+    half = float(stdtrit(len(values) - 1, (1.0 + confidence) / 2.0) * values.std(ddof=1) / np.sqrt(len(values)))
+    return MeanInterval(mean, mean - half, mean + half)

@@ -1,0 +1,140 @@
+"""Many runs of a policy against a known truth: compiled, in parallel, the same for any number of workers."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from surefoot.checks import check_count, check_seed
+from surefoot.core.nature import TOLERANCE
+from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
+from surefoot.errors import InvalidInput
+from surefoot.policies import Policy, check_policy
+from surefoot.problem import Problem
+from surefoot.results import Judgement, Runs, judged
+from surefoot.worlds import Linear
+
+LARGEST_CHUNK = 500  # runs
+
+
+def simulate(
+    world: Linear,
+    problem: Problem,
+    policy: Policy | None = None,
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    workers: int | None = None,
+    max_pulls: int = 200_000,
+    progress: bool = False,
+    first_run: int = 0,
+) -> Runs:
+    """The records of so many runs. Run r is the same whatever `runs`, `workers` or `first_run` are.
+
+    Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
+    """
+    if not isinstance(world, Linear):
+        raise InvalidInput("world", world, "must be a world", "Take one from sf.worlds, for example sf.worlds.hard().")
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "must be a Problem", "world.problem(...) builds a fitting one.")
+    world.matches(problem)
+    policy = check_policy(policy)
+    runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
+    workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
+    inst = policy.instance(problem)
+    rules = policy.rules(problem, inst)
+    starts = chunks(first_run, runs, workers)
+    done: dict[int, Records] = {}
+    with progress_bar(progress, runs, policy.name) as advance:
+        for start, records in finished_chunks(policy, inst, rules, world.truth(), seed, max_pulls, starts, workers):
+            done[start] = records
+            advance(len(records.pulls))
+    return assembled(world, problem, policy, inst, seed, runs, done)
+
+
+def chunks(first_run: int, runs: int, workers: int) -> list[tuple[int, int]]:
+    """The runs cut into pieces (first run, number), enough of them to keep every worker busy to the end."""
+    size = max(1, min(LARGEST_CHUNK, -(-runs // (8 * workers))))
+    return [(first_run + a, min(size, runs - a)) for a in range(0, runs, size)]
+
+
+def finished_chunks(
+    policy: Policy, inst: Instance, rules: Any, truth: Truth, seed: int, max_pulls: int,
+    starts: list[tuple[int, int]], workers: int,
+) -> Iterator[tuple[int, Records]]:  # fmt: skip
+    """The records of each chunk as soon as it is done; ends early, in peace, on Ctrl-C."""
+    from joblib import Parallel, delayed
+
+    cancel = np.zeros(1, np.int64)
+    tasks = (
+        delayed(played)(policy, inst, rules, truth, seed, max_pulls, start, count, cancel) for start, count in starts
+    )
+    try:
+        # Threads: compiled code runs without the interpreter's lock, and nothing has to be sent anywhere.
+        yield from Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered")(tasks)
+    except KeyboardInterrupt:
+        return
+    finally:
+        cancel[0] = 1  # whoever still computes for nobody stops at once
+
+
+def played(
+    policy: Policy, inst: Instance, rules: Any, truth: Truth, seed: int, max_pulls: int, start: int, count: int,
+    cancel: Indices,
+) -> tuple[int, Records]:  # fmt: skip
+    """The records of one chunk."""
+    records = new_records(count, len(inst.X))
+    policy.engine().play(
+        inst, rules, truth, seed, start, max_pulls, new_state(inst), new_work(inst), records, cancel
+    )  # fmt: skip
+    return start, records
+
+
+def assembled(
+    world: Linear, problem: Problem, policy: Policy, inst: Instance, seed: int, runs: int, done: dict[int, Records]
+) -> Runs:
+    """The finished runs in order."""
+    order = sorted(done)
+    parts = [done[start] for start in order] or [new_records(0, len(inst.X))]
+    records = Records(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    numbers = [np.arange(start, start + len(done[start].pulls)) for start in order]
+    number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+    finished = records.status != PULL
+    kept = Records(*(column[finished] for column in records))
+    return judged(problem, policy, seed, number[finished], kept, runs, judgement(world, problem, inst))
+
+
+def judgement(world: Linear, problem: Problem, inst: Instance) -> Judgement:
+    """What is needed of the world to judge answers."""
+    truth = world.truth()
+    reaches = np.full(world.size, np.inf)
+    for s, eta0 in enumerate(truth.eta0):
+        slope = truth.value[s + 1]
+        with np.errstate(divide="ignore"):
+            reaches = np.minimum(reaches, np.where(slope < 0.0, eta0 * (1.0 + TOLERANCE) / slope, np.inf))
+    best = world.best_arm(problem)
+    return Judgement(
+        values=world.values,
+        safe_up_to=reaches,
+        best_arm=best,
+        best_level=float(world.best_levels(problem)[best]) if best >= 0 else 0.0,
+        best_value=world.best_value(problem),
+        best_without_limits=float((inst.ceiling * world.values).max()),
+    )
+
+
+@contextmanager
+def progress_bar(shown: bool, total: int, label: str) -> Iterator[Any]:
+    """A function that advances a progress bar on standard error, or does nothing."""
+    if not shown:
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"runs of {label}", total=total)
+        yield lambda count: bar.update(task, advance=count)

@@ -1,0 +1,61 @@
+"""What the theory promises about a problem, computed: (T1) to (T9). docs/theory.md states each formula in words.
+
+allocation    how to share out pulls to learn one direction                      (T1, T2, T3)
+stopping      complexity, a bound on pulls, the level confidence it allows       (T4, T5, T6)
+exploration   how long to explore at the known safe level                        (T7, T8)
+lower_bounds  how many pulls no safe method can do without                       (T9)
+summary       all of it for one problem, as `surefoot theory` prints it
+"""
+
+from surefoot.theory.allocation import (
+    Combination,
+    RidgeIdentity,
+    pull_worth,
+    ridge_identity,
+    shortest_combination,
+    width_bound,
+)
+from surefoot.theory.exploration import (
+    Exploration,
+    LevelTarget,
+    exploration_length,
+    exploration_length_closed_form,
+    level_room,
+    mean_design,
+)
+from surefoot.theory.lower_bounds import LowerBound, lower_bound, lower_bound_for
+from surefoot.theory.stopping import (
+    complexity,
+    gaps,
+    level_confidence,
+    stopping_bound,
+    uniform_level_confidence,
+)
+from surefoot.theory.summary import ExplorationNeed, PullsAt, Report, report
+
+__all__ = [
+    "Combination",
+    "Exploration",
+    "ExplorationNeed",
+    "LevelTarget",
+    "LowerBound",
+    "PullsAt",
+    "Report",
+    "RidgeIdentity",
+    "complexity",
+    "exploration_length",
+    "exploration_length_closed_form",
+    "gaps",
+    "level_confidence",
+    "level_room",
+    "lower_bound",
+    "lower_bound_for",
+    "mean_design",
+    "pull_worth",
+    "report",
+    "ridge_identity",
+    "shortest_combination",
+    "stopping_bound",
+    "uniform_level_confidence",
+    "width_bound",
+]

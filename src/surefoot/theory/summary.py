@@ -1,0 +1,231 @@
+"""All that the theory says about one problem: what `surefoot theory FILE` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from math import ceil
+
+import numpy as np
+
+from surefoot.checks import Floats
+from surefoot.errors import InvalidInput
+from surefoot.problem import Problem
+from surefoot.theory.exploration import (
+    RANDOM,
+    ROUND_ROBIN,
+    Exploration,
+    LevelTarget,
+    exploration_length,
+    exploration_length_closed_form,
+    level_room,
+)
+from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
+from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
+from surefoot.worlds import Linear
+
+MOST_PAIRS = 3_000  # one linear program each, about 2 ms
+
+
+@dataclass(frozen=True)
+class PullsAt:
+    """Complexity and what follows from it, with every arm held at some level."""
+
+    levels: str  # which levels, in words
+    complexity: float  # H(epsilon), (T4)
+    pulls: float | None  # K + C(delta), (T5); None where its condition fails
+    level_confidence: float | None  # delta_s' by the union over rounds, (T6); None where that is impossible
+
+
+@dataclass(frozen=True)
+class ExplorationNeed:
+    """The length of forced exploration that (T8) asks for."""
+
+    kind: str
+    pulls: int
+    closed_form: int  # upper bound
+
+
+@dataclass(frozen=True)
+class Report:
+    """The theory of one problem; fields that need the truth are None or empty without it."""
+
+    arms: int
+    dimension: int
+    signals: int
+    truth_known: bool
+    pulls_at: tuple[PullsAt, ...]
+    exploration: tuple[ExplorationNeed, ...]
+    uniform_level_confidence: float
+    lower_bound: LowerBound | None = None
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain numbers, texts, lists and dicts."""
+        content = {key: value for key, value in asdict(self).items() if key != "lower_bound"}
+        content["pulls_at"] = [asdict(part) for part in self.pulls_at]
+        content["exploration"] = [asdict(part) for part in self.exploration]
+        content["names"], content["notes"] = list(self.names), list(self.notes)
+        bound = self.lower_bound
+        content["lower_bound"] = None if bound is None else {
+            "pulls": bound.pulls,
+            "t_star": bound.t_star,
+            "answer": self._answer(bound.answer),
+            "level": bound.level,
+            "gap": bound.gap,
+            "answers": [self._answer(k) for k in bound.answers],
+            "allocation": dict(zip(self.names, bound.allocation.tolist(), strict=True)),
+        }  # fmt: skip
+        return content
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What to print, as pairs of a label and a text."""
+        shape = (
+            f"{self.arms} arms in {self.dimension} dimensions, {self.signals} safety signal{'s'[: self.signals - 1]}"
+        )
+        out = [("problem", shape)]
+        for part in self.pulls_at:
+            out.append((f"complexity {part.levels}", f"H = {part.complexity:.5g}"))
+            if part.pulls is not None:
+                out.append((f"pulls {part.levels}", f"at most {ceil(part.pulls):,} after exploration"))
+            if part.level_confidence is not None:
+                out.append((f"level confidence {part.levels}", f"{part.level_confidence:.3g} by a union over rounds"))
+        out.append(("level confidence", f"{self.uniform_level_confidence:.3g} per signal with sets for all rounds"))
+        for need in self.exploration:
+            out.append((f"exploration, {need.kind}", f"{need.pulls:,} pulls (closed form {need.closed_form:,})"))
+        if self.lower_bound is not None:
+            out += self._bound_lines(self.lower_bound)
+        return out + [("note", note) for note in self.notes]
+
+    def _bound_lines(self, bound: LowerBound) -> list[tuple[str, str]]:
+        main = sorted(((share, k) for k, share in enumerate(bound.allocation) if share >= 0.0005), reverse=True)[:10]
+        shares = ", ".join(f"{self.names[k]} {share:.1%} at level {bound.pull_levels[k]:.4g}" for share, k in main)
+        return [
+            ("lower bound", f"{ceil(bound.pulls):,} pulls (T* = {bound.t_star:.5g}, within {bound.gap:.1g})"),
+            ("quickest answer", f"{self._answer(bound.answer)} at level {bound.level:.4g}"),
+            ("oracle allocation", shares),
+        ]
+
+    def _answer(self, arm: int) -> str:
+        return "do nothing" if arm == NULL else self.names[arm]
+
+
+def report(problem: Problem, world: Linear | None = None, *, tolerance: float = 1e-3) -> Report:
+    """The theory of a problem, and of the world it is posed in when the truth is supplied.
+
+    Where a bound does not apply its place is empty and a note says why and what would help.
+    """
+    if world is not None:
+        world.matches(problem)
+    notes: list[str] = []
+
+    def unless_refused(compute: Callable[[], float]) -> float | None:
+        try:
+            return compute()
+        except InvalidInput as refusal:
+            if str(refusal) not in notes:
+                notes.append(str(refusal))
+            return None
+
+    signals = len(problem.safety)
+    needs = _exploration_needs(problem, world, notes)
+    explored = max((need.pulls for need in needs), default=0) * float((problem.safe_level**2).max())
+    parts = []
+    for words, levels in _level_cases(problem, world):
+        hardness = unless_refused(lambda levels=levels: _complexity(problem, world, levels))  # type: ignore[misc]
+        if hardness is None:
+            continue
+        pulls = unless_refused(lambda H=hardness: _pulls(problem, H, explored))  # type: ignore[misc]
+        confidence = None if pulls is None else unless_refused(
+            lambda n=pulls: level_confidence(problem.delta_safety, problem.delta, n, signals=signals)  # type: ignore[misc]
+        )  # fmt: skip
+        parts.append(PullsAt(words, hardness, pulls, confidence))
+    bound = None
+    if world is not None:
+        try:
+            bound = lower_bound(world, problem, tolerance=tolerance)
+        except InvalidInput as refusal:
+            notes.append(str(refusal))
+    if bound is not None and not bound.unique:
+        notes.append("Several answers are correct: the lower bound is a rate as delta goes to 0, not exact before.")
+    if parts:
+        notes.append("The bound on pulls is proved for static levels, the rounding pull and the determinant radius.")
+    return Report(
+        problem.size, problem.rank, signals, world is not None, tuple(parts), needs,
+        uniform_level_confidence(problem.delta_safety, signals=signals), bound, problem.names, tuple(notes),
+    )  # fmt: skip
+
+
+def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:
+    if world is not None:
+        return [("at the true levels", world.best_levels(problem))]
+    return [("at the known safe levels", problem.safe_level), ("at the highest levels", problem.max_level)]
+
+
+def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float:
+    pairs = problem.size * (problem.size - 1) // 2
+    if pairs > MOST_PAIRS:
+        reason = f"make {pairs:,} pairs, a linear program each, for the complexity"
+        raise InvalidInput("arms", problem.size, reason, "Call surefoot.theory.complexity and be patient.")
+    worth = None if world is None else levels * world.values
+    return complexity(problem.features * levels[:, None], problem.epsilon, worth=worth)
+
+
+def _pulls(problem: Problem, hardness: float, explored: float) -> float:
+    longest = np.linalg.norm(problem.features, axis=1) * problem.max_level
+    return stopping_bound(
+        hardness,
+        arms=problem.size,
+        dimension=problem.rank,
+        noise=problem.reward.noise,
+        norm=problem.reward.norm,
+        longest=float(longest.max()),
+        delta=problem.delta,
+        regularization=problem.regularization,
+        explored=explored,
+    )
+
+
+def _exploration_needs(problem: Problem, world: Linear | None, notes: list[str]) -> tuple[ExplorationNeed, ...]:
+    needs = []
+    try:
+        targets = _targets(problem, world)
+        for kind in (RANDOM, ROUND_ROBIN):
+            plan = Exploration.of(
+                problem.features, problem.safe_level,
+                regularization=problem.regularization, delta=problem.delta, kind=kind,
+            )  # fmt: skip
+            closed = exploration_length_closed_form(plan, targets)
+            needs.append(ExplorationNeed(kind, exploration_length(plan, targets), closed))
+    except InvalidInput as refusal:
+        notes.append(str(refusal))
+    return tuple(needs)
+
+
+def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
+    """What exploration must achieve so that the best arm's level costs at most epsilon / 2.                    (T8)
+
+    Without the truth the worst case: V* = D max |x_k|, and a signal that reaches its limit exactly at full level, for
+    which the room is least whatever the best level is.
+    """
+    delta = problem.delta_safety / len(problem.safety)
+    lengths = np.linalg.norm(problem.features, axis=1)
+    if world is None:
+        length = float(lengths.max())
+        loss = problem.epsilon / (2.0 * problem.reward.norm * length)
+        if loss >= 1.0:
+            return []
+        rooms = [level_room(limit.eta0, limit.eta0, 1.0, loss) for limit in problem.safety]
+    else:
+        best, value = world.best_arm(problem), world.best_value(problem)
+        if best == NULL or problem.epsilon >= 2.0 * value:
+            return []
+        loss, level, length = problem.epsilon / (2.0 * value), world.best_levels(problem)[best], float(lengths[best])
+        if problem.safe_level[best] >= level * (1.0 - loss):
+            return []
+        rooms = [level_room(world.safety_values[s, best], world.limit[s], level, loss) for s in range(world.signals)]
+    return [
+        LevelTarget(length, room, limit.noise, limit.norm, delta)
+        for limit, room in zip(problem.safety, rooms, strict=True)
+    ]

@@ -1,0 +1,325 @@
+"""A linear world: the truth that a simulation hides from the policy, and the noise on top of it.
+
+Pulling arm k at level g answers, in internal units (safe means: at or above eta0),
+
+    reward   g x_k . theta*  + noise          safety   g x_k . mu^s + noise      for each safety signal s
+
+Everything that knows the truth lives here and in the theory; policies and sessions never see it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from surefoot.arm_tables import read_arms
+from surefoot.checks import Floats, frozen, positive, text
+from surefoot.errors import InvalidInput
+from surefoot.problem import Limit, Problem, Reward
+from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
+
+if TYPE_CHECKING:
+    from surefoot.core.types import Truth
+
+# A level computed as eta0 / (x . mu) and multiplied back may miss eta0 by a rounding error; that is not unsafe.
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Linear:
+    """A world of known truth: arms, theta_star, mu_star and the size of the noise."""
+
+    arms: Floats  # (K, D)
+    names: tuple[str, ...]
+    theta_star: Floats  # (D,)
+    mu_star: Floats  # (m, D) in internal units: the more negative x . mu, the more dangerous the arm
+    noise: float  # R
+    safety_noise: Floats  # (m,) R_s
+    limit: Floats  # (m,) eta0, all below zero
+    distribution: str
+    name: str
+    _default: Problem | None = None
+
+    def __init__(
+        self,
+        arms: object,
+        *,
+        theta_star: object,
+        mu_star: object,
+        noise: float = 1.0,
+        safety_noise: object = 0.1,
+        limit: object = -0.5,
+        distribution: str = "gaussian",
+        names: Sequence[str] | None = None,
+        name: str = "linear",
+    ) -> None:
+        labels, features = read_arms(arms, names)
+        dim = features.shape[1]
+        mu = weight_rows("mu_star", mu_star, dim)
+        distribution_code(distribution)
+        self._set(
+            arms=frozen(features),
+            names=labels,
+            theta_star=weights("theta_star", theta_star, dim, "Give one number per feature."),
+            mu_star=mu,
+            noise=positive("noise", noise, "Give the size R of the reward noise, for example 1.0."),
+            safety_noise=per_signal("safety_noise", safety_noise, len(mu), "Give R_s, for example 0.1.", above=0.0),
+            limit=per_signal("limit", limit, len(mu), "Level 0 reads 0 and must be safe: try -0.5.", below=0.0),
+            distribution=distribution,
+            name=text("name", name, "Give the world a short name."),
+        )
+
+    @classmethod
+    def for_problem(
+        cls,
+        problem: Problem,
+        *,
+        theta_star: object,
+        mu_star: object,
+        noise: float | None = None,
+        safety_noise: object | None = None,
+        distribution: str = "gaussian",
+        name: str = "linear",
+    ) -> Self:
+        """The world in which this problem is posed, its truth given in the units that the user reads.
+
+        Row s of mu_star says what one unit of each feature adds to the reading of limit s; the limit's direction and
+        baseline are taken from the problem. Noise sizes default to the bounds that the problem states.
+        """
+        mu = weight_rows("mu_star", mu_star, problem.arms.shape[1])
+        if len(mu) != len(problem.safety):
+            reason = f"has {len(mu)} rows where the problem has {len(problem.safety)} safety limits"
+            raise InvalidInput("mu_star", mu_star, reason, "Give one row per limit, in the problem's order.")
+        signs = np.array([limit.sign for limit in problem.safety])
+        bounds = [limit.noise for limit in problem.safety]
+        world = cls(
+            problem.arms,
+            theta_star=theta_star,
+            mu_star=signs[:, np.newaxis] * mu + 0.0,
+            noise=problem.reward.noise if noise is None else noise,
+            safety_noise=bounds if safety_noise is None else safety_noise,
+            limit=[limit.eta0 for limit in problem.safety],
+            distribution=distribution,
+            names=problem.names,
+            name=name,
+        )
+        return world._set(_default=problem)
+
+    def _set(self, **values: Any) -> Self:
+        """The world itself with these fields filled in; used only while it is being made."""
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        return self
+
+    # what is true ---------------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """The number of arms K."""
+        return len(self.arms)
+
+    @property
+    def signals(self) -> int:
+        """The number of safety signals m."""
+        return len(self.mu_star)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The mean reward of each arm at full level (K,)."""
+        return frozen(self.arms @ self.theta_star)
+
+    @cached_property
+    def safety_values(self) -> Floats:
+        """The mean of each safety signal for each arm at full level (m, K)."""
+        return frozen(self.mu_star @ self.arms.T)
+
+    @property
+    def reward_norm(self) -> float:
+        """The Euclidean norm of theta_star: the smallest bound D that is true."""
+        return float(np.linalg.norm(self.theta_star))
+
+    @property
+    def safety_norm(self) -> Floats:
+        """The Euclidean norm of each mu (m,): the smallest bounds D_s that are true."""
+        return frozen(np.linalg.norm(self.mu_star, axis=1))
+
+    def best_levels(self, problem: Problem | None = None) -> Floats:
+        """The highest safe level of each arm (K,), gamma_k*.
+
+        With a problem, the highest level that its dials allow too: at most `max_level`, and on its level grid (0 where
+        even the lowest grid point is unsafe).
+        """
+        values, eta0 = self.safety_values, self.limit[:, np.newaxis]
+        dangerous = values < eta0
+        levels = np.where(dangerous, eta0 / np.where(dangerous, values, -1.0), 1.0).min(axis=0)
+        if problem is not None:
+            levels = np.minimum(levels, problem.max_level)
+            if problem.level_grid:
+                grid = np.array((0.0, *problem.level_grid))
+                levels = grid[np.searchsorted(grid, levels * (1.0 + TOLERANCE), side="right") - 1]
+        return frozen(levels)
+
+    def best_value(self, problem: Problem | None = None) -> float:
+        """V*, the highest mean reward of a safe pull; doing nothing is safe and worth 0."""
+        return max(0.0, float((self.best_levels(problem) * self.values).max()))
+
+    def best_arm(self, problem: Problem | None = None) -> int:
+        """The index of the arm that reaches V* (the lowest on a tie), or -1 when doing nothing is best."""
+        worth = self.best_levels(problem) * self.values
+        best = int(worth.argmax())
+        return best if worth[best] > 0.0 else -1
+
+    def lead(self, problem: Problem | None = None) -> float:
+        """How far V* is ahead of the second best arm, or of doing nothing; 0 on a tie."""
+        worth = np.append(self.best_levels(problem) * self.values, 0.0)
+        second, best = np.sort(worth)[-2:]
+        return float(best - second)
+
+    def value(self, arm: int, level: float) -> float:
+        """The mean reward of this arm at this level."""
+        return level * float(self.values[self._index(arm)])
+
+    def is_safe(self, arm: int, level: float) -> bool:
+        """Whether every safety signal's mean stays at or above its limit, up to 1e-12 of the limit for rounding."""
+        readings = level * self.safety_values[:, self._index(arm)]
+        return bool((readings >= self.limit * (1.0 + TOLERANCE)).all())
+
+    def _index(self, arm: int) -> int:
+        if not 0 <= arm < self.size:
+            raise InvalidInput("arm", arm, f"must be a position from 0 to {self.size - 1}", "Count arms from 0.")
+        return int(arm)
+
+    # what a policy meets --------------------------------------------------------------------------------------------
+
+    def problem(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        delta_safety: float,
+        safe_level: object,
+        reward_norm: float | None = None,
+        safety_norm: object | None = None,
+        regularization: float = 1.0,
+        **rest: Any,
+    ) -> Problem:
+        """The identification problem over these arms; norm bounds default to the true norms.
+
+        Its limits are called "safety", or "safety1", "safety2", ... when there are several. Further keywords
+        (level_grid, max_level, max_step) go to Problem as they are.
+        """
+        chosen = self.safety_norm if safety_norm is None else safety_norm
+        remedy = "Give a bound on the length of each mu, for example 1.0."
+        bounds = per_signal("safety_norm", chosen, self.signals, remedy, above=0.0)
+        single = self.signals == 1
+        limits = [
+            Limit("safety" if single else f"safety{s + 1}", at_least=float(eta0), noise=float(noise), norm=float(norm))
+            for s, (eta0, noise, norm) in enumerate(zip(self.limit, self.safety_noise, bounds, strict=True))
+        ]
+        return Problem(
+            arms=self.arms,
+            names=self.names,
+            reward=Reward(noise=self.noise, norm=self.reward_norm if reward_norm is None else reward_norm),
+            safety=limits,
+            safe_level=safe_level,
+            epsilon=epsilon,
+            delta=delta,
+            delta_safety=delta_safety,
+            regularization=regularization,
+            **rest,
+        )
+
+    def default_problem(self) -> Problem:
+        """A problem that suits this world: true norm bounds, a safe level that is truly safe, errors of 5 %.
+
+        The known safe level is half of the lowest gamma_k* (a quarter at most), and epsilon is half of the best arm's
+        lead, so that only the best arm is a correct answer; where the lead is nothing, a tenth of the largest value.
+        """
+        if self._default is not None:
+            return self._default
+        scale = float(np.abs(self.values).max()) or 1.0
+        return self.problem(
+            epsilon=self.lead() / 2.0 or scale / 10.0,
+            delta=0.05,
+            delta_safety=0.05,
+            safe_level=min(0.25, float(self.best_levels().min()) / 2.0),
+            reward_norm=self.reward_norm or 1.0,
+            safety_norm=np.where(self.safety_norm > 0.0, self.safety_norm, 1.0),
+        )
+
+    def matches(self, problem: Problem) -> None:
+        """Raises InvalidInput when the problem is not posed in this world, naming what differs."""
+        remedy = "Take the problem from world.problem(...), or the world from Linear.for_problem(problem, ...)."
+        if not np.array_equal(problem.arms, self.arms):
+            reason = f"differ from the arms {self.arms.shape} of the world {self.name!r}"
+            raise InvalidInput("arms", problem.arms, reason, remedy)
+        eta0 = np.array([limit.eta0 for limit in problem.safety])
+        if len(eta0) != self.signals:
+            reason = f"are {len(eta0)} limits, but the world {self.name!r} has {self.signals} safety signals"
+            raise InvalidInput("safety", [limit.name for limit in problem.safety], reason, remedy)
+        if not np.allclose(eta0, self.limit, rtol=TOLERANCE, atol=0.0):
+            reason = f"lie elsewhere than the limits eta0 = {self.limit.tolist()} of the world {self.name!r}"
+            raise InvalidInput("safety", eta0.tolist(), reason, remedy)
+
+    def truth(self) -> "Truth":
+        """The numbers that the compiled simulator reads."""
+        return self._truth
+
+    @cached_property
+    def _truth(self) -> "Truth":
+        from surefoot.core.types import Truth
+
+        return Truth(
+            value=np.ascontiguousarray(np.vstack([self.values, self.safety_values])),
+            scale=np.concatenate([[self.noise], self.safety_noise]),
+            noise=distribution_code(self.distribution),
+            eta0=np.array(self.limit),
+        )
+
+    def observe(self, arm: int, level: float, number: int, seed: int = 0, run: int = 0) -> tuple[float, Floats]:
+        """The reward and the safety signals (m,) of pull `number`, noise included, in internal units.
+
+        The noise depends on (seed, run, number) alone: the simulator draws the very same for the same address.
+        """
+        words, no_block, out = np.empty(4, np.uint64), np.full(1, -1), np.empty(1 + self.signals)
+        _nature()(self._truth, seed, run, number, self._index(arm), float(level), words, no_block, out)
+        return float(out[0]), out[1:]
+
+    # how it looks ---------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        def numbers(array: Floats) -> str:
+            return np.array2string(array, precision=6, separator=", ", threshold=60, edgeitems=2)
+
+        rows = "\n".join(
+            f"    {name}: {numbers(x)}" for name, x in zip(self.names[:12], self.arms[:12], strict=True)
+        ) + (f"\n    ... and {self.size - 12} more" if self.size > 12 else "")
+        return (
+            f"<world {self.name}: {self.size} arms, {self.signals} safety signal{'s' * (self.signals > 1)}\n"
+            f"  arms\n{rows}\n"
+            f"  theta_star {numbers(self.theta_star)}, noise {self.noise:g} {self.distribution}\n"
+            f"  mu_star    {numbers(self.mu_star)}, noise {self.safety_noise.tolist()}\n"
+            f"  limit      {self.limit.tolist()}>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Linear) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def _content(self) -> tuple[object, ...]:
+        arrays = (self.arms, self.theta_star, self.mu_star, self.safety_noise, self.limit)
+        rest = (self.names, self.noise, self.distribution, self.name)
+        return (*((array.shape, array.tobytes()) for array in arrays), *rest)
+
+
+@cache
+def _nature() -> Any:
+    """The simulator's own `observe` in a form that Python can call, compiled when first needed."""
+    from surefoot.core.kernel import entry
+    from surefoot.core.nature import observe
+
+    return entry(observe)
