@@ -115,10 +115,10 @@ def check_count(field: str, value: object) -> int:
     return int(value)
 
 
-def check_seed(seed: object) -> int:
+def check_seed(seed: object, field: str = "seed") -> int:
     """The seed as a whole number that compiled code can read."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-        raise InvalidInput("seed", seed, "must be a whole number from 0 to 2^63 - 1", "For example 7.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**62:
+        raise InvalidInput(field, seed, "must be a whole number, at least 0 and below 2^62", "For example 7.")
     return int(seed)
 
 

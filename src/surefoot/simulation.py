@@ -45,7 +45,7 @@ def simulate(
     workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
     inst = policy.instance(problem)
     rules = policy.rules(problem, inst)
-    starts = chunks(first_run, runs, workers)
+    starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
     with progress_bar(progress, runs, policy.name) as advance:
         for start, records in finished_chunks(policy, inst, rules, world.truth(), seed, max_pulls, starts, workers):

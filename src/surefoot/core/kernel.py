@@ -38,6 +38,7 @@ else:
     import numba
     import numpy as np
     from llvmlite import binding, ir
+    from numba.core.registry import CPUDispatcher
     from numba.extending import intrinsic
 
     u64 = np.uint64
@@ -56,20 +57,33 @@ else:
         return numba.types.uint64(numba.types.uint64, numba.types.uint64), build
 
 
+    class Part(CPUDispatcher):  # type: ignore[misc]
+        """A compiled function without the wrapper that Python would need to call it: half the time to compile."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            raise TypeError(f"{self.py_func.__name__} is a part of compiled code: call entry({self.py_func.__name__})")
+
+    def part(function: Any, **options: Any) -> Any:
+        """The function as a part that other compiled functions call."""
+        compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options, **OPTIONS)(function)
+        compiled.__class__ = Part
+        return compiled
+
+
 def kernel(function: Function) -> Function:
     """The function as a part of compiled code: always inlined, since passing its arguments would cost more."""
     if INTERPRETED:
         return function
-    part: Function = numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
-    return part
+    inlined: Function = part(function, forceinline=True)
+    return inlined
 
 
 def rare(function: Function) -> Function:
     """The function as a part of compiled code that seldom runs: kept out of line, so that the hot loop stays small."""
     if INTERPRETED:
         return function
-    part: Function = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
-    return part
+    apart: Function = part(function)
+    return apart
 
 
 def entry(function: Any) -> Any:

@@ -1,5 +1,7 @@
 """Safe levels: how far up each dial may be turned.                                                          (S)"""
 
+from math import inf
+
 from surefoot.core.confidence import arm_width, open_set
 from surefoot.core.kernel import kernel
 from surefoot.core.types import FROZEN, Instance, State, Vector, Work
@@ -25,7 +27,8 @@ def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: boo
             width = arm_width(inst, state, work, s, k)
             low = level_at(state.est[s, k] - width, inst.eta0[s - 1])
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
-                low = state.low_of[s - 1, k] = max(low, state.low_of[s - 1, k])
+                low = max(low, state.low_of[s - 1, k])
+            state.low_of[s - 1, k] = low
             lowest = min(lowest, low)
             if optimistic or mode == DYNAMIC_MAX:
                 high = level_at(state.est[s, k] + width, inst.eta0[s - 1])
@@ -83,11 +86,16 @@ def fix_at_ceiling(inst: Instance, state: State, work: Work) -> None:
 def margin(inst: Instance, state: State, work: Work, k: int, level: float) -> float:
     """The certified distance to the nearest limit when arm k is pulled at this level, in units of the signal.
 
-    A level known to be safe in advance has a margin of at least 0 whatever the sets say.
+    The better of what today's set says and of what follows from the level that was certified, maybe in an earlier
+    round: a signal that keeps its limit at level l is at least eta0 * level / l here. A level known to be safe in
+    advance has a margin of at least 0 whatever the sets say.
     """
-    smallest = 1e300
+    smallest = inf
     for s in range(1, len(inst.R)):
         open_set(inst, state, work, s)
-        worst = level * (state.est[s, k] - arm_width(inst, state, work, s, k))
-        smallest = min(smallest, worst - inst.eta0[s - 1])
+        eta0, certified = inst.eta0[s - 1], state.low_of[s - 1, k]
+        distance = level * (state.est[s, k] - arm_width(inst, state, work, s, k)) - eta0
+        if level <= certified:
+            distance = max(distance, eta0 * (level / certified - 1.0))
+        smallest = min(smallest, distance)
     return max(smallest, 0.0) if level <= inst.gamma0[k] else smallest

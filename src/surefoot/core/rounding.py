@@ -7,7 +7,8 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.types import Instance, State, Work
 
 SLACK = 1e-10  # relative violation of a dual constraint that counts as none
-SWEEPS = 10_000
+FIT = 1e-9  # relative violation of optimality that counts as none
+STEPS = 2_000
 
 
 @rare
@@ -16,12 +17,30 @@ def shortest_weights(inst: Instance, state: State, work: Work, i: int, level_i: 
 
     In v_k = w_k * level_k the constraint reads sum_k v_k x_k = y at cost |v_k| / level_k, so a basis of arms fits any
     levels, and since both signs of v_k cost the same every basis is feasible: the simplex method starts from the
-    optimal basis of the round before. After many pivots the smallest index is taken, which cannot cycle. Should the
-    pivots run out all the same, the weights are feasible but not shortest: a pull less apt, never an unsafe one.
+    optimal basis of the round before. Should rounding have spoilt its inverse, it starts over from the basis that is
+    conditioned best.
     """
-    K, d = inst.X.shape
     if state.basis[0] < 0:
         first_basis(inst, state, work)
+    for _ in range(2):
+        descend(inst, state, work, i, level_i, j, level_j)
+        if reaches_target(inst, state, work, i, level_i, j, level_j):
+            break
+        first_basis(inst, state, work)
+    for k in range(len(state.N)):
+        work.weights[k] = 0.0
+    for r in range(len(state.basis)):
+        work.weights[state.basis[r]] = work.h[r] / work.reach[state.basis[r]]
+
+
+@kernel
+def descend(inst: Instance, state: State, work: Work, i: int, level_i: float, j: int, level_j: float) -> None:
+    """The optimal basis, and in work.h the values v of its arms, by the simplex method.
+
+    After many pivots the smallest index is taken, which cannot cycle. Should the pivots run out all the same, the
+    weights are feasible but not shortest: a pull less apt, never an unsafe one.
+    """
+    K, d = inst.X.shape
     for a in range(d):
         work.y[a] = level_i * inst.X[i, a] - level_j * inst.X[j, a]
     for r in range(d):
@@ -34,13 +53,25 @@ def shortest_weights(inst: Instance, state: State, work: Work, i: int, level_i: 
             work.u[a] = 0.0
             for r in range(d):
                 work.u[a] += state.inverse[r, a] * work.signs[r] / work.reach[state.basis[r]]
-        enter, sign = entering_arm(inst, work, pivots >= 2 * (K + d))
-        if enter < 0 or not exchange(inst, state, work, enter, sign, pivots >= 2 * (K + d)):
+        smallest_index = pivots >= 2 * (K + d)
+        enter, sign = entering_arm(inst, work, smallest_index)
+        if enter < 0 or not exchange(inst, state, work, enter, sign, smallest_index):
             break
-    for k in range(K):
-        work.weights[k] = 0.0
-    for r in range(d):
-        work.weights[state.basis[r]] = work.h[r] / work.reach[state.basis[r]]
+
+
+@kernel
+def reaches_target(
+    inst: Instance, state: State, work: Work, i: int, level_i: float, j: int, level_j: float
+) -> bool:
+    """Whether the values of the basis really add up to y."""
+    error, size = 0.0, 0.0
+    for a in range(inst.X.shape[1]):
+        total = level_i * inst.X[i, a] - level_j * inst.X[j, a]
+        size = max(size, abs(level_i * inst.X[i, a]) + abs(level_j * inst.X[j, a]))
+        for r in range(len(state.basis)):
+            total -= work.h[r] * inst.X[state.basis[r], a]
+        error = max(error, abs(total))
+    return error <= 1e-10 * size
 
 
 @kernel
@@ -75,9 +106,12 @@ def exchange(inst: Instance, state: State, work: Work, enter: int, sign: float, 
         falling = work.signs[r] * sign * column[r]
         if falling > 1e-11:
             ratio = abs(work.h[r]) / falling
-            tie = leave >= 0 and ratio == shortest and smallest_index and state.basis[r] < state.basis[leave]
-            if leave < 0 or ratio < shortest or tie:
+            if leave < 0 or ratio < shortest * (1.0 - 1e-12):
                 leave, shortest = r, ratio
+            elif ratio <= shortest * (1.0 + 1e-12):  # a tie: the largest pivot keeps digits, the smallest index ends
+                better = state.basis[r] < state.basis[leave] if smallest_index else falling > abs(column[leave])
+                if better:
+                    leave, shortest = r, min(ratio, shortest)
     if leave < 0:
         return False
     for r in range(d):
@@ -130,29 +164,70 @@ def first_basis(inst: Instance, state: State, work: Work) -> None:
 def finite_weights(state: State, work: Work, g: int, i: int, level_i: float, j: int, level_j: float) -> None:
     """The weights whose shares |w|/|w|_1 minimise y^T (A + sum_k nu_k z_k z_k^T)^-1 y, into work.weights.    (G5')
 
-    Its dual is min over w of |y - Z^T w|^2_{A^-1} + |w|_1^2, in arm space a smooth quadratic and a penalty whose
-    subgradients form a box, so descending one coordinate at a time finds the minimum.
+    Its dual is min over w of |y - Z^T w|^2_{A^-1} + |w|_1^2. With c_k = z_k . A^-1 (y - Z^T w), kept in work.column,
+    w is optimal when |c_k| <= |w|_1 for every arm, with equality and the sign of w_k where w_k is not 0. Each step
+    takes the arm that violates this most, trades weight for it against the weakest arm in use, then fits its weight.
     """
     K = len(state.N)
-    for k in range(K):  # work.column holds z_k . A^-1 (y - Z^T w)
+    for k in range(K):
         work.weights[k] = 0.0
         work.column[k] = work.reach[k] * (level_i * state.G[g, i, k] - level_j * state.G[g, j, k])
-    total = 0.0
-    for _ in range(SWEEPS):
-        moved = 0.0
+    for _ in range(STEPS):
+        strongest, weakest, total = 0, -1, 0.0
         for k in range(K):
-            before = work.weights[k]
-            curvature = work.reach[k] * work.reach[k] * state.v[g, k]
-            pull = work.column[k] + curvature * before
-            others = total - abs(before)
-            after = 0.0
-            if abs(pull) > others:
-                after = (pull - others if pull > 0.0 else pull + others) / (curvature + 1.0)
-            if after != before:
-                for a in range(K):
-                    work.column[a] -= (after - before) * work.reach[k] * work.reach[a] * state.G[g, k, a]
-                total = others + abs(after)
-                work.weights[k] = after
-                moved = max(moved, abs(after - before))
-        if moved <= 1e-13 * total:
+            total += abs(work.weights[k])
+            if abs(work.column[k]) > abs(work.column[strongest]):
+                strongest = k
+            if work.weights[k] != 0.0 and (weakest < 0 or in_use(work, k) < in_use(work, weakest)):
+                weakest = k
+        highest = abs(work.column[strongest])
+        if weakest >= 0 and highest <= total * (1.0 + FIT) and in_use(work, weakest) >= total * (1.0 - FIT):
             break
+        if weakest >= 0 and weakest != strongest:
+            trade(state, work, g, strongest, weakest)
+        fit(state, work, g, strongest)
+
+
+@kernel
+def in_use(work: Work, k: int) -> float:
+    """c_k in the direction of the weight that arm k has."""
+    return work.column[k] if work.weights[k] > 0.0 else -work.column[k]
+
+
+@kernel
+def trade(state: State, work: Work, g: int, k: int, weakest: int) -> None:
+    """Moves weight from the weakest arm to arm k, |w|_1 unchanged, as far as it pays."""
+    sign_k = 1.0 if work.column[k] > 0.0 else -1.0
+    sign_l = 1.0 if work.weights[weakest] > 0.0 else -1.0
+    if work.weights[k] * sign_k < 0.0:
+        return  # arm k is in use with the other sign: only its own weight can be fitted
+    a, b = sign_k * work.reach[k], sign_l * work.reach[weakest]
+    curvature = a * a * state.v[g, k] + b * b * state.v[g, weakest] - 2.0 * a * b * state.G[g, k, weakest]
+    gain = sign_k * work.column[k] - sign_l * work.column[weakest]
+    available = abs(work.weights[weakest])
+    amount = available if gain >= curvature * available else gain / curvature
+    change_weight(state, work, g, k, work.weights[k] + sign_k * amount)
+    change_weight(state, work, g, weakest, 0.0 if amount == available else work.weights[weakest] - sign_l * amount)
+
+
+@kernel
+def fit(state: State, work: Work, g: int, k: int) -> None:
+    """Sets the weight of arm k to the best value given the others."""
+    others = 0.0
+    for a in range(len(state.N)):
+        others += abs(work.weights[a]) if a != k else 0.0
+    curvature = work.reach[k] * work.reach[k] * state.v[g, k]
+    pull = work.column[k] + curvature * work.weights[k]
+    best = 0.0
+    if abs(pull) > others:
+        best = (pull - others if pull > 0.0 else pull + others) / (curvature + 1.0)
+    change_weight(state, work, g, k, best)
+
+
+@kernel
+def change_weight(state: State, work: Work, g: int, k: int, weight: float) -> None:
+    """Gives arm k this weight and keeps every c_k in step."""
+    change = (weight - work.weights[k]) * work.reach[k]
+    work.weights[k] = weight
+    for a in range(len(state.N)):
+        work.column[a] -= change * work.reach[a] * state.G[g, k, a]

@@ -54,8 +54,8 @@ class State(NamedTuple):
     log_det: Vector  # (g,) log det(A) - d log(lambda)
     low: Vector  # (K,) certified level g-
     high: Vector  # (K,) optimistic level g+, where the selection asks for it
-    low_of: Matrix  # (m, K) running maximum of the pessimistic level by each limit
-    high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit
+    low_of: Matrix  # (m, K) pessimistic level by each limit (its running maximum, where asked for); 0 before
+    high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
     basis: Indices  # (d,) arms of the last optimal basis of (G5)
     inverse: Matrix  # (d, d) inverse of that basis
     clock: Indices  # (4,) round, rounds since refresh, phase, whether levels are frozen

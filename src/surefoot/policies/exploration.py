@@ -91,7 +91,7 @@ def planned(explore: Explore, problem: Problem, default_level: NDArray[np.float6
     K = len(problem.names)
     if explore is None:
         return Exploration(0, SCHEDULE, np.zeros(1, np.int64), default_level.copy(), NEVER_EARLIER)
-    level = np.full(K, checked_level(explore.level)) if explore.level is not None else default_level.copy()
+    level = default_level.copy() if explore.level is None else np.full(K, dialled(explore.level, problem))
     if (level > highest).any():
         k = int(np.argmax(level > highest))
         raise InvalidInput(
@@ -110,8 +110,14 @@ def planned(explore: Explore, problem: Problem, default_level: NDArray[np.float6
     )
 
 
-def checked_level(level: object) -> float:
-    """The level of exploration as a number in (0, 1]."""
+def dialled(level: object, problem: Problem) -> float:
+    """The level of exploration as a number in (0, 1], rounded down to the grid of the dial."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level <= 1:
         raise InvalidInput("explore.level", level, "must lie in (0, 1]", "Leave it out for the known safe level.")
-    return float(level)
+    if not problem.level_grid:
+        return float(level)
+    below = [setting for setting in problem.level_grid if setting <= level]
+    if not below:
+        lowest = f"is below {problem.level_grid[0]:g}, the lowest setting of the dial"
+        raise InvalidInput("explore.level", level, lowest, "Leave it out for the known safe level.")
+    return below[-1]

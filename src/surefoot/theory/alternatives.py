@@ -8,7 +8,7 @@ null      even doing nothing beats gamma x_k by more than epsilon
 rival     some arm j is safe at a level g and beats gamma x_k by more than epsilon
 
 For an allocation w each way has a closest alternative in closed form (for a rival up to a search over g), and the
-information that w collects against it is *linear* in w: `Cuts.rows` holds those linear functions. Everything is read
+information that w collects against it is *linear* in w: `Cuts.rows` gives those linear functions. Everything is read
 from arm space: the values x_k.theta, x_k.mu^s and the matrix Q = X Lam^-1 X^T with Lam = sum_k w_k p_k^2 x_k x_k^T,
 where p_k is the level at which arm k is pulled.
 """
@@ -47,26 +47,27 @@ class Setting(NamedTuple):
 class Cuts(NamedTuple):
     """Alternatives to the answers (k, gamma) of one arm k, each as a linear bound on information that moves with gamma.
 
-    Alternative a shifts theta along a fixed direction just so far that it rejects (k, gamma); its distance is
-    s_a(gamma) = (offset + slope gamma)_+ / (reach - pace gamma), and the information of an allocation w against it is
-    (s_a(gamma)^2 moving[a] + fixed[a]).w. Where reach - pace gamma <= 0 no shift along that direction rejects.
+    Alternative a shifts theta (c = 0) and the mu^s (c = s) along fixed directions, just so far that it rejects
+    (k, gamma): by s_ac(gamma) = (offset + slope gamma)_+ / (reach - pace gamma). The information of an allocation w
+    against it is (sum_c s_ac(gamma)^2 rates[a, c]).w. It exists for gamma in [low, high] and positive denominators.
     """
 
-    offset: Array  # (n,)
-    slope: Array  # (n,)
-    reach: Array  # (n,)
-    pace: Array  # (n,)
-    moving: Array  # (n, K)
-    fixed: Array  # (n, K)
+    offset: Array  # (n, 1 + m)
+    slope: Array  # (n, 1 + m)
+    reach: Array  # (n, 1 + m)
+    pace: Array  # (n, 1 + m)
+    rates: Array  # (n, 1 + m, K)
+    low: Array  # (n,)
+    high: Array  # (n,)
 
     def rows(self, level: float) -> Array:
-        """The linear functions of w at one answer level (n, K); infinite where an alternative does not reject."""
+        """The linear functions of w at one answer level (n, K); infinite where an alternative does not exist."""
         return self._with_distance(self._distance(level))
 
     def rows_above(self, level: float, around: float) -> Array:
-        """Convex functions of the level that lie above `rows` near `around`, at one level (n, K).
+        """Convex functions of the level that lie above `rows` and touch it at `around`, at one level (n, K).
 
-        The distance is a ratio of linear functions: convex, or concave and then below its tangent. Squares of
+        Each distance is a ratio of linear functions: convex, or concave and then below its tangent. Squares of
         nonnegative convex functions are convex, so a weighted sum of these rows is largest at an end of an interval.
         """
         distance = self._distance(level)
@@ -80,12 +81,13 @@ class Cuts(NamedTuple):
     def _distance(self, level: float) -> Array:
         below = self.reach - self.pace * level
         above = np.maximum(self.offset + self.slope * level, 0.0)
-        valid = below > 0.0
-        return np.where(valid, above / np.where(valid, below, 1.0), np.inf)
+        exists = (below > 0.0) & ((self.low <= level) & (level <= self.high))[:, None]
+        return np.where(exists, above / np.where(exists, below, 1.0), np.inf)
 
     def _with_distance(self, distance: Array) -> Array:
-        far = np.isinf(distance)
-        rows = np.where(far, 0.0, distance)[:, None] ** 2 * self.moving + self.fixed
+        far = np.asarray(np.isinf(distance).any(axis=1))
+        squared: Array = np.square(np.where(np.isinf(distance), 0.0, distance))
+        rows: Array = np.einsum("nc,nck->nk", squared, self.rates)
         rows[far] = np.inf
         return rows
 
@@ -98,10 +100,19 @@ class Cuts(NamedTuple):
         return Cuts(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
 
-def no_cuts(arms: int) -> Cuts:
-    """No alternative at all."""
-    none, rows = np.empty(0), np.empty((0, arms))
-    return Cuts(none, none, none, none, rows, rows)
+def no_cuts(setting: Setting, count: int = 0) -> Cuts:
+    """That many alternatives that shift nothing yet, for every answer level."""
+    m, K = setting.safety.shape
+    still = np.zeros((count, 1 + m))
+    return Cuts(still, still.copy(), still + 1.0, still.copy(), np.zeros((count, 1 + m, K)), np.zeros(count),
+                np.full(count, np.inf))  # fmt: skip
+
+
+def information_scale(setting: Setting) -> float:
+    """What one pull can tell about the arm it pulls, in the units of the rate."""
+    signal = (setting.values / setting.noise) ** 2 + (setting.epsilon / setting.noise) ** 2
+    signal = signal + ((setting.safety / setting.safety_noise[:, None]) ** 2).sum(axis=0)
+    return float((setting.pulls_at**2 * signal / 2.0).max())
 
 
 def spread(setting: Setting, w: Array) -> Array:
@@ -120,46 +131,59 @@ def nearest(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
 
 
 def _own_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
-    """The alternatives `unsafe` (one per signal) and `null`; none at level 0 or for an arm of zeros."""
-    signals, K = setting.safety.shape
+    """The alternatives `null` (c = 0) and `unsafe` (one per signal); none at level 0 or for an arm of zeros."""
     width = Q[arm, arm]
     if level <= 0.0 or width <= 0.0:
-        return no_cuts(K)
+        return no_cuts(setting)
+    cuts = no_cuts(setting, 1 + setting.eta0.size)
+    own = np.diag_indices(1 + setting.eta0.size)
+    cuts.offset[own] = np.append(setting.epsilon, -setting.eta0)
+    cuts.slope[own] = np.append(setting.values[arm], setting.safety[:, arm])
+    cuts.reach[own], cuts.pace[own] = 0.0, -1.0
     per_unit = (setting.pulls_at * Q[:, arm] / width) ** 2 / 2.0  # (K,)
-    return Cuts(
-        offset=np.append(-setting.eta0, setting.epsilon),
-        slope=np.append(setting.safety[:, arm], setting.values[arm]),
-        reach=np.zeros(signals + 1),
-        pace=np.full(signals + 1, -1.0),
-        moving=per_unit / np.append(setting.safety_noise, setting.noise)[:, None] ** 2,
-        fixed=np.zeros((signals + 1, K)),
-    )
+    cuts.rates[own] = per_unit / np.append(setting.noise, setting.safety_noise)[:, None] ** 2
+    return cuts
 
 
 def _rival_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
-    """The alternative `rival` of every arm j at its cheapest level g: theta moves along u = g x_j - level x_arm."""
+    """The alternative `rival` of every arm j at its cheapest level g.
+
+    theta moves along u = g x_j - level x_arm, the mu^s along x_j. For other answer levels the rival's level moves too,
+    by `follow` per unit, so that u changes least: else an arm beside its own copy, or a parallel one, has u = 0 nearby.
+    """
     g, cost = _cheapest_levels(setting, Q, arm, level)
     j = np.flatnonzero(np.isfinite(cost))
-    g = g[j]
-    direction = g[:, None] * Q[j] - level * Q[arm]  # (n, K) x_i.Lam^-1 u
-    width = _pair_width(Q, arm, level, j, g)
-    unit = direction / width[:, None]
-    weight = setting.pulls_at**2 / 2.0
-    fixed = np.zeros_like(unit)
-    for s in range(setting.eta0.size):
-        raise_by = np.maximum(setting.eta0[s] / g - setting.safety[s, j], 0.0)
-        raise_by[g <= setting.best_level[j]] = 0.0  # safe in truth; what is left there is rounding
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(raise_by > 0.0, raise_by / Q[j, j], 0.0)
-        fixed += weight * (share[:, None] * Q[j] / setting.safety_noise[s]) ** 2
-    return Cuts(
-        offset=setting.epsilon - g * setting.values[j],
-        slope=np.full(j.size, setting.values[arm]),
-        reach=g * unit[np.arange(j.size), j],
-        pace=unit[:, arm],
-        moving=weight * (unit / setting.noise) ** 2,
-        fixed=fixed,
-    )
+    g, each = g[j], np.arange(j.size)
+    unit = (g[:, None] * Q[j] - level * Q[arm]) / _pair_width(Q, arm, level, j, g)[:, None]  # x_i.Lam^-1 u / |u|^2
+    follow = _follow(setting, Q, arm, level, j, g)
+    start = g - follow * level  # the rival's level is start + follow gamma
+    cuts = no_cuts(setting, j.size)
+    cuts.offset[:, 0] = setting.epsilon - start * setting.values[j]
+    cuts.slope[:, 0] = setting.values[arm] - follow * setting.values[j]
+    cuts.reach[:, 0] = start * unit[each, j]
+    cuts.pace[:, 0] = unit[:, arm] - follow * unit[each, j]
+    cuts.rates[:, 0] = (setting.pulls_at * unit / setting.noise) ** 2 / 2.0
+    fixed = (follow == 0.0) & (g <= setting.best_level[j])  # safe in truth: what is left of a raise is rounding
+    for s, (eta0, noise) in enumerate(zip(setting.eta0, setting.safety_noise, strict=True), start=1):
+        signal = setting.safety[s - 1, j]
+        cuts.offset[:, s] = np.where(fixed, 0.0, eta0 - signal * start)
+        cuts.slope[:, s] = -signal * follow
+        cuts.reach[:, s], cuts.pace[:, s] = start, -follow
+        own = np.where(Q[j, j] > 0.0, Q[j, j], 1.0)  # an arm of zeros is never unsafe
+        cuts.rates[:, s] = (setting.pulls_at * Q[j] / own[:, None] / noise) ** 2 / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(follow != 0.0, (setting.cap[j] - g) / follow, np.inf)
+    cuts.high[:] = np.where(follow > 0.0, level + room, np.inf)
+    cuts.low[:] = np.where(follow < 0.0, level + room, 0.0)
+    return cuts
+
+
+def _follow(setting: Setting, Q: Array, arm: int, level: float, j: NDArray[np.intp], g: Array) -> Array:
+    """How fast the rivals' levels follow the answer's: not at all on a grid, at the cap, or where going up is in vain."""
+    beaten = setting.epsilon - g * setting.values[j] + level * setting.values[arm] > 0.0
+    held = ((g <= setting.best_level[j]) & beaten) | (g >= setting.cap[j]) | bool(setting.grid.size)
+    own = Q[j, j]
+    return np.where(held | (own <= 0.0), 0.0, Q[j, arm] / np.where(own > 0.0, own, 1.0))
 
 
 def _pair_width(Q: Array, arm: int, level: float, j: NDArray[np.intp], g: Array) -> Array:

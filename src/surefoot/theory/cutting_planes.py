@@ -16,12 +16,13 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefoot.errors import NumericalBreakdown
-from surefoot.theory.alternatives import Array, Cuts, Setting, nearest, no_cuts, spread
+from surefoot.theory.alternatives import Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
 
 STEP = 0.5  # the next question lies this far from the best allocation so far towards the program's solution
 PROGRAMS = 300  # linear programs per answer level, at most
 NEARBY = 1.5  # alternatives that cost more than this times the nearest do not join the program
 LARGEST = 1e9  # entries of a program are cut off here, relative to its value: larger ones never bind
+HOPELESS = 1e-24  # a rate below this share of what one pull can tell is 0 up to rounding
 COARSE = 0.03  # accuracy of a first look at a level
 
 
@@ -73,7 +74,7 @@ class ArmSearch:
     def __init__(self, setting: Setting, arm: int) -> None:
         self.setting = setting
         self.arm = arm
-        self.cuts = no_cuts(setting.values.size)
+        self.cuts = no_cuts(setting)
         self.w = np.full(setting.values.size, 1.0 / setting.values.size)
         self.programs = 0
 
@@ -102,19 +103,19 @@ class ArmSearch:
         found = nearest(self.setting, spread(self.setting, w), self.arm, level)
         cost = found.rows(level) @ w
         least = float(cost.min())
-        self.cuts = self.cuts.plus(found.take(cost <= NEARBY * least))
+        self.cuts = self.cuts.plus(found.take(np.asarray(cost <= NEARBY * least)))
         return least
 
     def _keep_nearest(self, w: Array, level: float) -> None:
         most = 4 * w.size + 50
-        if self.cuts.offset.size > most:
+        if len(self.cuts.low) > most:
             cost = self.cuts.rows(level) @ w
             self.cuts = self.cuts.take(np.asarray(cost <= np.partition(cost, most)[most]))
 
     def _program(self, w: Array, level: float) -> tuple[Array, Cuts, Array]:
         """The best allocation against the alternatives so far, those that bind, and their multipliers."""
         rows = self.cuts.rows(level)
-        use = np.isfinite(rows).all(axis=1)
+        use = np.asarray(np.isfinite(rows).all(axis=1))
         cuts, rows = self.cuts.take(use), rows[use]
         n, K = rows.shape
         scale = float((rows @ w).min())
@@ -153,6 +154,7 @@ class _Bisection:
     def __init__(self, setting: Setting, tolerance: float) -> None:
         self.setting = setting
         self.tolerance = tolerance
+        self.nothing = HOPELESS * information_scale(setting)
         self.searches: dict[int, ArmSearch] = {}
         self.best: tuple[int, Point] | None = None
         self.settled = 0.0  # the highest bound among intervals that need no further look
@@ -186,8 +188,7 @@ class _Bisection:
         if left is right:
             self.settled = max(self.settled, -negative)
             return
-        excess = -negative / self._worth() - 1.0 if self._worth() > 0.0 else math.inf
-        accuracy = max(sharp, min(COARSE, 0.1 * excess))
+        accuracy = max(sharp, min(COARSE, 0.1 * (-negative / self._worth() - 1.0)))
         start = left.w if left.rate > right.rate else right.w
         middle = search.solve(0.5 * (left.level + right.level), self._worth(), accuracy, start)
         self._look(arm, middle)
@@ -206,4 +207,4 @@ class _Bisection:
 
     def _worth(self) -> float:
         """A bound at or below this is not worth improving."""
-        return 0.0 if self.best is None else self.best[1].rate * (1.0 + self.tolerance)
+        return self.nothing if self.best is None else max(self.nothing, self.best[1].rate * (1.0 + self.tolerance))

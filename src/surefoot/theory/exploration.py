@@ -117,7 +117,7 @@ def _smallest(plan: Exploration, target: LevelTarget, step: int) -> int:
     while not target.met(plan, high):
         high *= 2
         if high > LONGEST:
-            raise InvalidInput("epsilon", target.room, "leaves room that no exploration can fill", _MORE_ROOM)
+            raise InvalidInput("room", target.room, "is too little for any exploration to fill", _MORE_ROOM)
     low = high // 2 if high > step else 0  # not met there; once met it stays met, the bound falls like log T / T
     while high - low > step:
         middle = (low + high) // 2 // step * step
@@ -130,7 +130,7 @@ _MORE_ROOM = "Choose a larger epsilon: a limited best arm's level can only be le
 
 def _refuse_no_room(target: LevelTarget) -> None:
     if not target.room > 0.0:
-        raise InvalidInput("epsilon", target.room, "leaves no room G > 0 below the best level", _MORE_ROOM)
+        raise InvalidInput("room", target.room, "must be above 0 for exploration ever to suffice", _MORE_ROOM)
 
 
 def exploration_length_closed_form(plan: Exploration, targets: Sequence[LevelTarget]) -> int:

@@ -11,13 +11,12 @@ import numpy as np
 from surefoot.checks import Floats, frozen
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
-from surefoot.theory.alternatives import Setting
-from surefoot.theory.cutting_planes import best_allocation
+from surefoot.theory.alternatives import Setting, information_scale
+from surefoot.theory.cutting_planes import HOPELESS, best_allocation
 from surefoot.worlds import Linear
 
 NULL = -1  # the answer "do nothing"
 ROUNDING = 1e-12
-HOPELESS = 1e-24  # a rate below this share of what one pull can tell is 0 up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +120,7 @@ def lower_bound_for(
     _refuse_unlearnable(setting)
     answers = correct_answers(setting)
     found = best_allocation(setting, answers, tolerance=tolerance)
-    if not found.rate > HOPELESS * _information_scale(setting):
+    if not found.rate > HOPELESS * information_scale(setting):
         reason = "leaves nothing to certify: a tie, or a best level that would have to be known exactly"
         raise InvalidInput("epsilon", epsilon, reason, "Choose a larger epsilon.")
     evidence = (1.0 - 2.0 * delta) * log((1.0 - delta) / delta) if delta < 0.5 else 0.0  # kl(delta, 1 - delta)
@@ -163,10 +162,3 @@ def _refuse_unlearnable(setting: Setting) -> None:
     if np.linalg.matrix_rank(reach) < setting.arms.shape[1]:
         reason = "do not span the space at the levels that can be pulled"
         raise InvalidInput("arms", setting.arms, reason, "Work in the span of the arms, for example problem.features.")
-
-
-def _information_scale(setting: Setting) -> float:
-    """What one pull can tell about the arm it pulls, in the units of the rate."""
-    signal = (setting.values / setting.noise) ** 2 + (setting.epsilon / setting.noise) ** 2
-    signal = signal + ((setting.safety / setting.safety_noise[:, None]) ** 2).sum(axis=0)
-    return float((setting.pulls_at**2 * signal / 2.0).max())

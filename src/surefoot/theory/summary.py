@@ -20,7 +20,7 @@ from surefoot.theory.exploration import (
     exploration_length_closed_form,
     level_room,
 )
-from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
+from surefoot.theory.lower_bounds import NULL, ROUNDING, LowerBound, lower_bound
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
 from surefoot.worlds import Linear
 
@@ -149,7 +149,7 @@ def report(problem: Problem, world: Linear | None = None, *, tolerance: float = 
             notes.append(str(refusal))
     if bound is not None and not bound.unique:
         notes.append("Several answers are correct: the lower bound is a rate as delta goes to 0, not exact before.")
-    if parts:
+    if any(part.pulls is not None for part in parts):
         notes.append("The bound on pulls is proved for static levels, the rounding pull and the determinant radius.")
     return Report(
         problem.size, problem.rank, signals, world is not None, tuple(parts), needs,
@@ -160,7 +160,9 @@ def report(problem: Problem, world: Linear | None = None, *, tolerance: float = 
 def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:
     if world is not None:
         return [("at the true levels", world.best_levels(problem))]
-    return [("at the known safe levels", problem.safe_level), ("at the highest levels", problem.max_level)]
+    known, highest = ("at the known safe levels", problem.safe_level), ("at the highest levels", problem.max_level)
+    ratio = problem.max_level / problem.safe_level
+    return [known] if np.ptp(ratio) <= 1e-12 * ratio[0] else [known, highest]  # H ignores a common factor
 
 
 def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float:
@@ -207,11 +209,14 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
     """What exploration must achieve so that the best arm's level costs at most epsilon / 2.                    (T8)
 
     Without the truth the worst case: V* = D max |x_k|, and a signal that reaches its limit exactly at full level, for
-    which the room is least whatever the best level is.
+    which the room is least whatever the best level is. On a level grid there may then be no room at all.
     """
     delta = problem.delta_safety / len(problem.safety)
     lengths = np.linalg.norm(problem.features, axis=1)
     if world is None:
+        if problem.level_grid:
+            reason = "may have a point exactly at the best arm's limit, which no exploration certifies"
+            raise InvalidInput("level_grid", problem.level_grid, reason, "Supply the truth to see what is needed.")
         length = float(lengths.max())
         loss = problem.epsilon / (2.0 * problem.reward.norm * length)
         if loss >= 1.0:
@@ -224,6 +229,8 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
         loss, level, length = problem.epsilon / (2.0 * value), world.best_levels(problem)[best], float(lengths[best])
         if problem.safe_level[best] >= level * (1.0 - loss):
             return []
+        if problem.level_grid:  # the lowest setting of the dial that is good enough
+            level, loss = min(g for g in problem.level_grid if g >= level * (1.0 - loss) * (1.0 - ROUNDING)), 0.0
         rooms = [level_room(world.safety_values[s, best], world.limit[s], level, loss) for s in range(world.signals)]
     return [
         LevelTarget(length, room, limit.noise, limit.norm, delta)

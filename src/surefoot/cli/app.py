@@ -1,0 +1,218 @@
+"""What can be typed. Typer reads the command line; each command returns its work as a `Job`, and `main` does it.
+
+Nothing heavy is imported before a job is done, so that `surefoot --help` answers at once.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from surefoot.cli import exits, help_pages, options
+from surefoot.cli.output import Output
+
+app = typer.Typer(
+    name="surefoot",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=help_pages.SUREFOOT,
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a command line asks for, ready to be done."""
+
+    work: Callable[[Output], int]  # returns the exit status
+    json: bool
+    quiet: bool = False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status, once everything asked for is done and told."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            status = done(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on. What Python still holds back goes nowhere, and silently.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.CLOSED_PIPE
+    return status
+
+
+def done(words: list[str]) -> int:
+    """The exit status of the command that these words ask for."""
+    try:
+        job = app(words or ["--help"], prog_name="surefoot", standalone_mode=False)
+    except _usage_errors() as error:
+        return misused(words, error)
+    if not isinstance(job, Job):
+        return int(job or exits.OK)  # help and version are told while reading
+    output = Output(json=job.json, quiet=job.quiet)
+    with output.heeding_warnings():
+        try:
+            return job.work(output)
+        except BrokenPipeError:
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            return output.report(error)
+
+
+def misused(words: list[str], error: Any) -> int:
+    """The exit status for a command line that cannot be read, once that is told."""
+    message = error.format_message()
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "surefoot"
+    message = f"{message if message.endswith('?') else message.rstrip('.') + '.'} See {command} --help."
+    output = Output(json="--json" in words)
+    if output.json:
+        output.document({"error": {"kind": "Usage", "field": None, "message": message}, "exit_status": exits.BAD_INPUT})
+    else:
+        output.paragraph(f"error: {message}", "red")
+    return exits.BAD_INPUT
+
+
+def _usage_errors() -> type[Exception]:
+    """The base of typer's complaints; it has no public name that is the same in all its releases."""
+    found: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    return found
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from surefoot import __version__
+
+        typer.echo(f"surefoot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def surefoot(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Find the best option by experiment without stepping over a safety limit, and know when you are certain.
+
+    You have options ("arms") with features, a dial for how strongly one is applied (its level), a reward, and readings
+    that must not cross a limit, not even while learning. Give the problem in a file or in Python; here it is simulated.
+    """
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.RUN)
+def run(
+    file: options.File = None,
+    world: options.World = None,
+    policy: options.Policy = None,
+    selection: options.Selection = None,
+    levels: options.Levels = None,
+    pull: options.PullRule = None,
+    explore: options.Explore = None,
+    reward_radius: options.RewardRadius = None,
+    safety_radius: options.SafetyRadius = None,
+    null_pull: options.NullPull = None,
+    seed: options.Seed = 0,
+    max_pulls: options.MaxPulls = 200_000,
+    compare: options.Compare = True,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """One complete experiment, simulated, with its certificate.
+
+    The policy sees readings only; the truth answers its pulls and judges at the end. Without FILE it is the paper's
+    instance with the paper's policy: 4 x 200 rounds of exploration at level 0.2, then Safe-LinGapE.
+    """
+    wishes = {
+        "name": policy, "selection": selection, "levels": levels, "pull": pull, "explore": explore,
+        "reward_radius": reward_radius, "safety_radius": safety_radius, "null_pull": null_pull,
+    }  # fmt: skip
+
+    def work(output: Output) -> int:
+        from surefoot.cli.run import run_once
+        from surefoot.cli.scenario import scenario_of
+
+        return run_once(output, scenario_of(file, world).with_policy(wishes), seed, max_pulls, compare)
+
+    return Job(work, json, quiet)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.SIMULATE)
+def simulate(
+    file: options.File = None,
+    world: options.World = None,
+    runs: options.RunCount = 100,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    max_pulls: options.MaxPulls = 200_000,
+    confidence: options.Confidence = 0.95,
+    policy: options.Policies = None,
+    selection: options.Selection = None,
+    levels: options.Levels = None,
+    pull: options.PullRule = None,
+    explore: options.Explore = None,
+    reward_radius: options.RewardRadius = None,
+    safety_radius: options.SafetyRadius = None,
+    null_pull: options.NullPull = None,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """Many runs: how long, how often wrong, how often unsafe."""
+    wishes = {
+        "selection": selection, "levels": levels, "pull": pull, "explore": explore, "reward_radius": reward_radius,
+        "safety_radius": safety_radius, "null_pull": null_pull,
+    }  # fmt: skip
+
+    def work(output: Output) -> int:
+        from surefoot.cli.scenario import scenario_of
+        from surefoot.cli.simulate import simulate_many
+
+        scenario = scenario_of(file, world)
+        names: list[str | None] = [*policy] if policy else [None]
+        contestants = [scenario.with_policy({"name": name, **wishes}).policy for name in names]
+        return simulate_many(output, scenario, contestants, runs, seed, workers, max_pulls, confidence, out)
+
+    return Job(work, json, quiet)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.SHOW)
+def show(file: options.ProblemFile, json: options.Json = False) -> Job:
+    """A problem file, checked and explained; it needs no world."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.show import show_file
+
+        return show_file(output, file)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command)
+def worlds(json: options.Json = False) -> Job:
+    """The worlds to simulate in, and their parameters."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.listings import list_worlds
+
+        return list_worlds(output)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command)
+def policies(json: options.Json = False) -> Job:
+    """The policies, what each promises, and their options."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.listings import list_policies
+
+        return list_policies(output)
+
+    return Job(work, json)

@@ -1,0 +1,31 @@
+"""What the exit status says, in one place: the commands return these and `--help` explains them."""
+
+OK = 0
+BAD_INPUT = 2
+UNDECIDED = 3
+CONTRADICTION = 4
+BREAKDOWN = 5
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+CLOSED_PIPE = 141  # 128 + SIGPIPE: the reader left early, as with any other program in a pipe
+
+BY_OUTCOME = {"certified": OK, "undecided": UNDECIDED, "contradiction": CONTRADICTION, "breakdown": BREAKDOWN}
+
+MEANINGS = {
+    OK: "done; for `run`: the answer is certified",
+    BAD_INPUT: "bad input or usage; nothing was pulled",
+    UNDECIDED: "undecided: the budget of pulls is spent",
+    CONTRADICTION: "contradiction: the data rule out every model that the problem allows",
+    BREAKDOWN: "numerical breakdown, or an error inside surefoot",
+    INTERRUPTED: "interrupted by Ctrl-C",
+}
+
+
+def of_error(error: BaseException) -> int:
+    """The exit status for an error that ends the program."""
+    from surefoot.errors import InvalidInput, MissingExtra
+
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, InvalidInput | MissingExtra | OSError):
+        return BAD_INPUT
+    return BREAKDOWN

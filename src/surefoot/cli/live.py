@@ -1,0 +1,157 @@
+"""A session as it goes: phase, pulls, the gap against epsilon, and the certified levels growing arm by arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from surefoot.cli.output import Output
+from surefoot.core.kernel import cache_root, source_digest
+from surefoot.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+FRAMES_PER_SECOND = 12
+ARMS_SHOWN = 12
+BAR = 24  # characters
+POINTS = 32  # of a history, at most
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+class Watch(Protocol):
+    """What follows a session: it is called before the first pull and after each."""
+
+    def __call__(self, session: Session) -> None: ...
+
+
+def unwatched(session: Session) -> None:
+    """Nothing is shown."""
+
+
+class History:
+    """Levels and gap at evenly spaced pulls: when there are too many points, every other one is dropped."""
+
+    def __init__(self) -> None:
+        self.stride = 1
+        self.points: list[tuple[int, list[float], float | None]] = []
+
+    def add(self, session: Session) -> None:
+        """Keeps where the session stands, when it is time for a point."""
+        if session.pulls % self.stride:
+            return
+        self.points.append((session.pulls, session.levels.tolist(), session.gap))
+        if len(self.points) >= 2 * POINTS:
+            self.stride *= 2
+            self.points = [point for point in self.points if point[0] % self.stride == 0]
+
+    def levels_of(self, arm: int) -> list[float]:
+        """The certified level of one arm so far."""
+        return [levels[arm] for _, levels, _ in self.points]
+
+    def gaps(self) -> list[float]:
+        """The gap so far, from where the policy began to decide."""
+        return [gap for _, _, gap in self.points if gap is not None]
+
+
+@contextmanager
+def watched(output: Output, title: str) -> Iterator[Watch]:
+    """What to call after each pull: a live picture on a terminal, lines elsewhere, nothing when nobody wants it."""
+    if not output.shows_progress:
+        yield unwatched
+        return
+    if not output.err.is_terminal:
+        yield lines(output, title)
+        return
+    from rich.live import Live
+
+    history, shown = History(), 0.0
+    with Live(console=output.err, auto_refresh=False) as live:
+
+        def watch(session: Session) -> None:
+            nonlocal shown
+            history.add(session)
+            if session.stopped or monotonic() - shown > 1.0 / FRAMES_PER_SECOND:
+                live.update(picture(title, session, history), refresh=True)
+                shown = monotonic()
+
+        yield watch
+
+
+def lines(output: Output, title: str) -> Watch:
+    """A line after 1, 2, 4, 8, ... hundred pulls, and at the end."""
+    due = 100
+
+    def watch(session: Session) -> None:
+        nonlocal due
+        if session.pulls == 0:
+            output.err.print(title)
+        if session.pulls < due and not session.stopped:
+            return
+        due *= 2
+        gap = "" if session.gap is None else f"  gap {session.gap:.4g} (epsilon {session.problem.epsilon:.4g})"
+        low, high = session.levels.min(), session.levels.max()
+        output.err.print(f"{session.pulls:>9,} pulls  {phase(session):<7} levels {low:.2f} to {high:.2f}{gap}")
+
+    return watch
+
+
+def phase(session: Session) -> str:
+    """What the session is doing, in a word."""
+    return session.outcome or str(session.status()["phase"])
+
+
+def picture(title: str, session: Session, history: History) -> Group:
+    """One frame."""
+    from rich.console import Group
+    from rich.text import Text
+
+    head = Text.assemble(
+        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"), " pulls",
+        *(() if session.gap is None else (", gap ", (f"{session.gap:.4g}", "bold"))),
+        f", epsilon {session.problem.epsilon:.4g}",
+        (f"  {curve(np.log(np.maximum(history.gaps(), 1e-12)).tolist())}", "cyan"),
+    )  # fmt: skip
+    return Group(head, level_table(session, history))
+
+
+def level_table(session: Session, history: History) -> Table:
+    """The arms that were pulled most, each with its certified level as a bar and how it grew."""
+    from rich.table import Table
+    from rich.text import Text
+
+    names, levels, pulls = session.problem.names, session.levels, session.pulls_per_arm
+    busiest = sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
+    table = Table("arm", "certified level", "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
+    table.columns[-1].justify = "right"
+    for k in busiest:
+        filled = round(levels[k] * BAR)
+        bar = Text.assemble(("█" * filled, "green"), ("░" * (BAR - filled), "dim"))
+        grown = Text(curve(history.levels_of(k), 0.0, 1.0), "cyan")
+        table.add_row(Text(names[k]), bar, f"{levels[k]:.3f}", grown, f"{pulls[k]:,}")
+    if len(names) > len(busiest):
+        table.add_row(f"and {len(names) - len(busiest):,} more", "", "", "", "")
+    return table
+
+
+def curve(values: list[float], low: float | None = None, high: float | None = None) -> str:
+    """The values as a row of blocks, at most POINTS of them."""
+    if not values:
+        return ""
+    step = -(-len(values) // POINTS)
+    kept = values[::step]
+    bottom, top = min(kept) if low is None else low, max(kept) if high is None else high
+    scale = (len(BLOCKS) - 1) / (top - bottom) if top > bottom else 0.0
+    return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round((value - bottom) * scale)))] for value in kept)
+
+
+def tell_if_compiling(output: Output) -> None:
+    """Says why the first start takes a while, when there is no compiled code yet."""
+    folder = cache_root() / f"kernels-{source_digest()}"
+    if output.shows_progress and not any(folder.rglob("*.nbc")):
+        output.err.print("Compiling for this machine, once: about half a minute.", style="dim")

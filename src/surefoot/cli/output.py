@@ -1,0 +1,132 @@
+"""Where a command's words go: results to standard output, all else to standard error.
+
+With --json, standard output holds exactly one JSON document, the result or the error; numbers that JSON cannot write
+(NaN, infinity) are null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from surefoot.cli import exits
+from surefoot.errors import InvalidInput, SurefootError, SurefootWarning
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TRACEBACKS = "SUREFOOT_TRACEBACK"  # the environment variable that shows developers what `report` hides
+
+
+class Output:
+    """The two streams of one command, and the warnings it met."""
+
+    def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.warnings: list[str] = []
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether to talk while working."""
+        return not self.json and not self.quiet
+
+    @cached_property
+    def out(self) -> Console:
+        """Standard output, for results."""
+        return _console(stderr=False)
+
+    @cached_property
+    def err(self) -> Console:
+        """Standard error, for progress, warnings and errors."""
+        return _console(stderr=True)
+
+    def document(self, table: Mapping[str, Any]) -> None:
+        """The result, as the one document on standard output."""
+        sys.stdout.write(json.dumps(plain({**table, "warnings": self.warnings}), indent=2, allow_nan=False) + "\n")
+
+    def paragraph(self, message: str, style: str) -> None:
+        """The message on standard error; on a terminal wrapped between words, elsewhere one line."""
+        from rich.text import Text
+
+        self.err.print(Text(message, style=style), soft_wrap=not self.err.is_terminal)
+
+    def report(self, error: BaseException) -> int:
+        """The exit status of the error, once it is told in one paragraph (or one JSON document)."""
+        if os.environ.get(TRACEBACKS, "") not in ("", "0"):
+            raise error
+        status = exits.of_error(error)
+        message = told(error)
+        if self.json:
+            facts = {"kind": type(error).__name__, "field": getattr(error, "field", None), "message": message}
+            self.document({"error": facts, "exit_status": status})
+        else:
+            self.paragraph(f"error: {message}", "red")
+        return status
+
+    @contextmanager
+    def heeding_warnings(self) -> Iterator[None]:
+        """Inside, surefoot's warnings are one yellow paragraph each, told once; with --json a list in the document."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", SurefootWarning)
+            usual = warnings.showwarning
+
+            def show(
+                message: Warning | str, category: type[Warning], filename: str, lineno: int,
+                file: TextIO | None = None, line: str | None = None,
+            ) -> None:  # fmt: skip
+                if not issubclass(category, SurefootWarning):
+                    usual(message, category, filename, lineno, file, line)
+                elif str(message) not in self.warnings:
+                    self.warnings.append(str(message))
+                    if not self.json:
+                        self.paragraph(f"warning: {message}", "yellow")
+
+            warnings.showwarning = show
+            yield
+
+
+def told(error: BaseException) -> str:
+    """The error in one paragraph."""
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or "Interrupted: what was not finished is lost."
+    text = str(error)
+    if isinstance(error, OSError) and not isinstance(error, SurefootError):
+        text = f"{error.strerror or text}: {error.filename}" if error.filename else text
+    elif not isinstance(error, InvalidInput | SurefootError):
+        text = (
+            f"surefoot itself failed ({type(error).__name__}: {text}). Please report it, with what {TRACEBACKS}=1 in "
+            "the environment shows."
+        )
+    return " ".join([*text.split(), *(f"({note})" for note in getattr(error, "__notes__", ()))])
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can write it: arrays as lists, NaN and infinity as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(held) for key, held in value.items()}
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers alike
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _console(*, stderr: bool) -> Console:
+    """A console that leaves a closed pipe to `main`, and numbers uncoloured."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError
+
+    return Plain(stderr=stderr, highlight=False)

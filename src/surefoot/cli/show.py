@@ -1,0 +1,79 @@
+"""`surefoot show`: a problem file, checked and explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from surefoot import policies
+from surefoot.cli import exits
+from surefoot.cli.output import Output
+from surefoot.cli.scenario import scenario_of, section
+from surefoot.errors import counted
+from surefoot.problem import Problem
+from surefoot.problem_files import read_table
+
+ARMS_SHOWN = 20
+
+
+def show_file(output: Output, file: Path) -> int:
+    """The exit status, once the file is checked and told."""
+    table = read_table(file)
+    world, policy = None, None
+    if "world" in table:
+        scenario = scenario_of(file, None)
+        problem, world = scenario.problem, scenario.world.name
+    else:
+        problem = Problem.load(file)
+    if "policy" in table:
+        policy = policies.from_dict(section(table, "policy"))
+    if output.json:
+        output.document(
+            {
+                "fingerprint": problem.fingerprint, "spans": problem.spans, "rank": problem.rank,
+                "problem": problem.to_dict(), "world": world, "policy": policies.to_dict(policy) if policy else None,
+            }
+        )  # fmt: skip
+        return exits.OK
+    tell_problem(output, problem)
+    if policy is not None:
+        output.out.print(f"Policy   {policies.describe(policy)}", soft_wrap=True)
+    if world is not None:
+        output.out.print(f"World    {world}: surefoot run {file} simulates it", soft_wrap=True)
+    return exits.OK
+
+
+def tell_problem(output: Output, problem: Problem) -> None:
+    """Prints what the problem says, in words."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = output.out
+    size = f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"
+    out.print(f"{size}, fingerprint {problem.fingerprint[:12]}")
+    arms = Table(box=None, header_style="dim")
+    for title in ("arm", "known safe level", "highest level", "features"):
+        arms.add_column(title)
+    for k in range(min(problem.size, ARMS_SHOWN)):
+        features = ", ".join(f"{value:.4g}" for value in problem.arms[k])
+        arms.add_row(Text(problem.names[k]), f"{problem.safe_level[k]:g}", f"{problem.max_level[k]:g}", features)
+    out.print(arms)
+    if problem.size > ARMS_SHOWN:
+        out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
+    reward = problem.reward
+    out.print(f"Reward   to be maximised; noise {reward.noise:g}, weights of length at most {reward.norm:g}")
+    for limit in problem.safety:
+        side = "at least" if limit.sign > 0 else "at most"
+        out.print(
+            Text(
+                f"Limit    {limit.name} {side} {limit.limit:g}, {limit.baseline:g} when nothing is applied; noise "
+                f"{limit.noise:g}, weights of length at most {limit.norm:g}"
+            )
+        )
+    out.print(
+        f"Answer   within {problem.epsilon:g} of the best safe one; wrong with probability {problem.delta:g} at most, "
+        f"any unsafe pull {problem.delta_safety:g} at most"
+    )
+    if problem.level_grid:
+        out.print(f"Dial     {', '.join(f'{level:g}' for level in problem.level_grid)}")
+    if problem.max_step is not None:
+        out.print(f"Steps    of {problem.max_step:g} at most")

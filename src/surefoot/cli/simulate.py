@@ -1,0 +1,173 @@
+"""`surefoot simulate`: many runs of one or several policies, and a table with exact intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from surefoot import __version__, policies
+from surefoot.certificate import confidence_of
+from surefoot.cli import exits
+from surefoot.cli.live import tell_if_compiling
+from surefoot.cli.output import Output
+from surefoot.cli.scenario import Scenario
+from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.policies import Policy
+from surefoot.results import Runs
+from surefoot.simulation import simulate
+
+Cell = Callable[[Runs, dict[str, Any]], str]
+NEEDS = {".csv": ["pandas"], ".parquet": ["pandas", "pyarrow"]}
+
+
+def simulate_many(
+    output: Output, scenario: Scenario, contestants: Sequence[Policy], runs: int, seed: int, workers: int | None,
+    max_pulls: int, confidence: float, out: Path | None,
+) -> int:  # fmt: skip
+    """The exit status, once the runs are done, written and told."""
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInput("--confidence", confidence, "must lie between 0 and 1", "For example 0.95.")
+    if out is not None:
+        check_writable(out)
+    tell_if_compiling(output)
+    found: list[Runs] = []
+    for policy in contestants:
+        played = simulate(
+            scenario.world, scenario.problem, policy, runs=runs, seed=seed, workers=workers, max_pulls=max_pulls,
+            progress=output.shows_progress,
+        )  # fmt: skip
+        if len(played) == 0 and not found:
+            raise KeyboardInterrupt("Interrupted before the first run was done.")
+        found.append(played)
+        if played.interrupted:
+            break
+    summaries = [each.summary(confidence) for each in found]
+    if out is not None:
+        write_rows(out, found)
+    if output.json:
+        output.document(document(scenario, seed, max_pulls, found, summaries))
+    else:
+        tell_summaries(output, scenario, found, summaries)
+        if out is not None:
+            output.out.print(f"{sum(map(len, found)):,} rows in {out}", soft_wrap=True)
+    return exits.INTERRUPTED if found[-1].interrupted else exits.OK
+
+
+def check_writable(out: Path) -> None:
+    """Refuses, before any work, a file that could not be written after it."""
+    if out.suffix.lower() not in NEEDS:
+        raise InvalidInput("--out", str(out), "is of no known format", "Use a path that ends in .parquet or .csv.")
+    if not out.parent.is_dir():
+        raise InvalidInput("--out", str(out), "lies in a folder that does not exist", "Make the folder first.")
+    for package in NEEDS[out.suffix.lower()]:
+        if find_spec(package) is None:
+            raise MissingExtra(package, "frames")
+
+
+def write_rows(out: Path, found: Sequence[Runs]) -> None:
+    """Writes one row per run; a column says which policy it is of."""
+    import pandas as pd
+
+    frames = [each.to_pandas().assign(policy=policies.describe(each.policy)) for each in found]
+    rows = pd.concat(frames, ignore_index=True)
+    rows.insert(0, "policy", rows.pop("policy"))
+    if out.suffix.lower() == ".csv":
+        rows.to_csv(out, index=False)
+    else:
+        rows.to_parquet(out, engine="pyarrow", index=False)
+
+
+def document(
+    scenario: Scenario, seed: int, max_pulls: int, found: Sequence[Runs], summaries: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Everything about the runs, for a program to read."""
+    return {
+        "surefoot": __version__,
+        "world": scenario.world.name,
+        "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},
+        "seed": seed,
+        "max_pulls": max_pulls,
+        "policies": [
+            {"options": policies.to_dict(each.policy), "summary": summary}
+            for each, summary in zip(found, summaries, strict=True)
+        ],
+    }
+
+
+def tell_summaries(
+    output: Output, scenario: Scenario, found: Sequence[Runs], summaries: Sequence[dict[str, Any]]
+) -> None:
+    """Prints the summaries side by side."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(f"on {scenario.world.name}", header_style="dim", style="dim")
+    for summary in summaries:
+        table.add_column(summary["policy"], justify="right")
+    for label, cell in ROWS.items():
+        table.add_row(label, *(cell(each, summary) for each, summary in zip(found, summaries, strict=True)))
+    output.out.print(table)
+    for each in found:
+        output.out.print(Text(policies.describe(each.policy), "dim"), soft_wrap=not output.out.is_terminal)
+    share = f"{100 * summaries[0]['confidence']:g} %"
+    note = f"Intervals of {share}; rates are exact (Clopper-Pearson) over all runs, pulls are over certified runs."
+    if found[-1].interrupted:
+        note += " Interrupted: only the finished runs are counted."
+    output.out.print(Text(note, "dim"))
+
+
+def rate(name: str) -> Cell:
+    """The cell of a rate: how many runs, and between which bounds their share lies."""
+
+    def cell(runs: Runs, summary: dict[str, Any]) -> str:
+        count, low, high = (summary[f"{name}_{part}"] for part in ("runs", "lower", "upper"))
+        return f"{count:,} [{percent(low)}, {percent(high)}]"
+
+    return cell
+
+
+def allowed_wrong(runs: Runs, summary: dict[str, Any]) -> str:
+    """The share of broken promises that the certificates allow."""
+    return percent(1.0 - confidence_of(runs.policy, runs.problem))
+
+
+def allowed_unsafe(runs: Runs, summary: dict[str, Any]) -> str:
+    """The share of unsafe runs that the certificates allow."""
+    return percent(runs.problem.delta_safety) if runs.policy.keeps_limits else "nothing"
+
+
+def percent(share: float) -> str:
+    """The share in percent."""
+    return f"{100 * share:.3g} %"
+
+
+def mean_pulls(runs: Runs, summary: dict[str, Any]) -> str:
+    """The mean number of pulls with its interval."""
+    mean, low, high = (summary[f"pulls_{part}"] for part in ("mean", "lower", "upper"))
+    if mean is None:
+        return "-"
+    return f"{mean:,.1f}" if low is None else f"{mean:,.1f} [{low:,.1f}, {high:,.1f}]"
+
+
+def endings(runs: Runs, summary: dict[str, Any]) -> str:
+    """How the runs ended."""
+    ways = ("certified", "undecided", "contradiction", "breakdown")
+    return ", ".join(f"{summary[f'{way}_runs']:,} {way}" for way in ways if summary[f"{way}_runs"]) or "none"
+
+
+ROWS: dict[str, Cell] = {
+    "runs": lambda runs, summary: f"{summary['runs']:,}",
+    "ended": endings,
+    "pulls, mean": mean_pulls,
+    "pulls, sd": lambda runs, summary: "-" if summary["pulls_sd"] is None else f"{summary['pulls_sd']:,.1f}",
+    "broken promises": rate("broken"),
+    "  promised at most": allowed_wrong,
+    "wrong by (b)": rate("wrong"),
+    "runs with an unsafe pull": rate("unsafe"),
+    "  promised at most ": allowed_unsafe,
+    "unsafe answers": rate("unsafe_answer"),
+    "share of unsafe pulls": lambda runs, summary: percent(summary["unsafe_share"]),
+}
