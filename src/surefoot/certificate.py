@@ -95,7 +95,9 @@ def statement(policy: Policy, problem: Problem, name: str, level: float, alarms:
     }[guarantee_of(policy)]
     if not policy.keeps_limits:
         return promise
-    safe = f"With probability at least {1 - problem.delta_safety:g}, no pull crossed a limit and the answer crosses none."
+    safe = (
+        f"With probability at least {1 - problem.delta_safety:g}, no pull crossed a limit and the answer crosses none."
+    )
     if alarms:
         safe += f" This leaves out {alarms} pull(s) applied above the certified level."
     return f"{promise} {safe}"

@@ -1,6 +1,7 @@
 """What simulated runs say: records run by run, and a summary with exact intervals."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,7 +149,7 @@ class Runs:
     def to_parquet(self, path: str | Path) -> None:
         """Writes `to_pandas()` to a Parquet file."""
         try:
-            import pyarrow  # noqa: F401
+            import_module("pyarrow")
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
         self.to_pandas().to_parquet(path, engine="pyarrow", index=False)

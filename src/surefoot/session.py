@@ -1,6 +1,5 @@
 """Ask/tell in memory: one experiment, driven by a person, a script or a laboratory."""
 
-import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from surefoot.certificate import NOTHING, Certificate, certify_answer
-from surefoot.checks import Floats, check_count, check_seed
+from surefoot.checks import Floats, check_count, check_seed, number
 from surefoot.core.types import (
     BREAKDOWN,
     CERTIFIED,
@@ -28,6 +27,8 @@ from surefoot.problem import Problem
 
 Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown"]
 Safety: TypeAlias = float | Floats | list[float] | tuple[float, ...] | Mapping[str, float]
+MEASURED = "Tell what was measured; a failed measurement is no result, so repeat the pull."
+APPLIED = "Tell the level that was really applied."
 LIVE_RUN = 0  # a live session draws what run 0 of a simulation with the same seed draws
 
 
@@ -105,13 +106,13 @@ class Session:
 
     def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
         """Takes the result of the open pull; `level` is the level really applied, where it differs."""
-        number = pull.number if isinstance(pull, Pull) else pull
+        told = pull.number if isinstance(pull, Pull) else pull
         expected = [] if self._outcome is not None else [self.pulls + 1]
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number not in expected:
-            raise NotOpen(number, expected)
+        if isinstance(told, bool) or not isinstance(told, int | np.integer) or told not in expected:
+            raise NotOpen(told, expected)
         asked = self.ask()
-        observed = [checked_reading("reward", reward), *self._internal(safety)]
-        applied = asked.level if level is None else checked_applied(level)
+        observed = [number("reward", reward, MEASURED), *self._internal(safety)]
+        applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
         if applied > asked.level and self.policy.keeps_limits:
             self._raise_alarm(asked, applied)
         self._work.observed[:] = observed
@@ -160,7 +161,7 @@ class Session:
     @property
     def estimates(self) -> Floats:
         """The estimated reward of each arm at full level."""
-        return self._state.est[0].copy()
+        return np.array(self._state.est[0])
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -248,7 +249,7 @@ class Session:
                 "Pass one number for one limit, or a list or mapping for several.",
             )  # fmt: skip
         return [
-            float(limit.internal(checked_reading(f"safety[{limit.name!r}]", reading)))
+            float(limit.internal(number(f"safety[{limit.name!r}]", reading, MEASURED)))
             for limit, reading in zip(limits, readings, strict=True)
         ]
 
@@ -260,23 +261,3 @@ class Session:
             LevelAlarm,
             stacklevel=3,
         )
-
-
-def checked_reading(field: str, value: object) -> float:
-    """The reading as a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidInput(field, value, "must be a number", "Tell what was measured.")
-    if not math.isfinite(value) or abs(value) > 1e100:
-        raise InvalidInput(field, value, "must be finite", "A failed measurement is no result: repeat the pull.")
-    return float(value)
-
-
-def checked_applied(level: object) -> float:
-    """The level really applied, a number in [0, 1]."""
-    if (
-        isinstance(level, bool)
-        or not isinstance(level, int | float | np.integer | np.floating)
-        or not 0.0 <= level <= 1.0
-    ):
-        raise InvalidInput("level", level, "must lie in [0, 1]", "Tell the level that was really applied.")
-    return float(level)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.checks import check_count, check_seed
+from surefoot.core.memory import side_by_side
 from surefoot.core.nature import TOLERANCE
 from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
 from surefoot.errors import InvalidInput
@@ -86,9 +87,8 @@ def played(
 ) -> tuple[int, Records]:  # fmt: skip
     """The records of one chunk."""
     records = new_records(count, len(inst.X))
-    policy.engine().play(
-        inst, rules, truth, seed, start, max_pulls, new_state(inst), new_work(inst), records, cancel
-    )  # fmt: skip
+    inst, truth, state, work = side_by_side(inst, truth, new_state(inst), new_work(inst))
+    policy.engine().play(inst, rules, truth, seed, start, max_pulls, state, work, records, cancel)
     return start, records
 
 

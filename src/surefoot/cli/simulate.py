@@ -36,7 +36,7 @@ def simulate_many(
     for policy in contestants:
         played = simulate(
             scenario.world, scenario.problem, policy, runs=runs, seed=seed, workers=workers, max_pulls=max_pulls,
-            progress=output.shows_progress,
+            progress=output.shows_progress and output.err.is_terminal,
         )  # fmt: skip
         if len(played) == 0 and not found:
             raise KeyboardInterrupt("Interrupted before the first run was done.")

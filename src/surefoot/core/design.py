@@ -5,11 +5,12 @@ import numpy as np
 from surefoot.core.types import Indices, Matrix, Vector
 
 
-def e_optimal(Z: Matrix, tolerance: float = 0.01, steps: int = 4000) -> Vector:
-    """Shares nu that maximise the smallest eigenvalue of sum_k nu_k z_k z_k^T, to a relative duality gap.
+def e_optimal(Z: Matrix, tolerance: float = 0.05, steps: int = 5000) -> Vector:
+    """Shares nu that maximise the smallest eigenvalue of sum_k nu_k z_k z_k^T, to within the relative tolerance.
 
-    Frank-Wolfe on the soft minimum -log(tr exp(-p M)) / p of the eigenvalues, sharpened (p doubled) when the steps
-    stop paying. Every density matrix W bounds the optimum by max_k z_k^T W z_k, which gives the gap.
+    Frank-Wolfe on the soft minimum -log(tr exp(-p M)) / p of the eigenvalues, sharpened (p raised) when the steps
+    stop paying. Every density matrix W bounds the optimum by max_k z_k^T W z_k, which gives the duality gap; should
+    the steps run out first, the best shares seen are returned.
     """
     K, d = Z.shape
     scale = float((Z * Z).sum(axis=1).max())
@@ -27,9 +28,10 @@ def e_optimal(Z: Matrix, tolerance: float = 0.01, steps: int = 4000) -> Vector:
         if bound - best <= tolerance * bound:
             break
         if gradient[k] - gradient @ nu <= 0.25 * (bound - best):
-            sharpness *= 2.0
-        nu = (1.0 - 2.0 / (step + 2.0 + K)) * nu
-        nu[k] += 2.0 / (step + 2.0 + K)
+            sharpness = min(2.0 * sharpness, 1e6)
+        share = 2.0 / (step + 2.0 + K)
+        nu = (1.0 - share) * nu
+        nu[k] += share
     return best_nu
 
 

@@ -39,7 +39,7 @@ def explored_arm(plan: Exploration, state: State, work: Work, seed: int, run: in
     """The arm that exploration pulls in this round."""
     t = state.clock[ROUND]
     if plan.order == SCHEDULE:
-        return plan.schedule[t % len(plan.schedule)]
+        return int(plan.schedule[t % len(plan.schedule)])
     philox(seed, EXPLORE, run, t, work.draw)
     return int(uniform(work.draw[0]) * len(state.N))
 
@@ -49,12 +49,12 @@ def levels_stopped_mattering(inst: Instance, state: State, work: Work, cost: flo
     """Whether no arm that may still be best could gain more than `cost` from what is unlearned about its level."""
     certify(inst, state, work, DYNAMIC, True)
     state.clock[FROZEN] = 0  # a look, not the moment at which static levels freeze
-    open_set(inst, state, work, 0)
+    ball = open_set(inst, state, 0)
     best = 0.0  # the value of a pull that is certainly at least this good; level 0 gives 0
     for k in range(len(state.N)):
-        best = max(best, state.low[k] * (state.est[0, k] - arm_width(inst, state, work, 0, k)))
+        best = max(best, state.low[k] * (state.est[0, k] - arm_width(state, ball, k)))
     for k in range(len(state.N)):
-        promise = max(state.est[0, k] + arm_width(inst, state, work, 0, k), 0.0)
+        promise = max(state.est[0, k] + arm_width(state, ball, k), 0.0)
         if state.high[k] * promise > best and (state.high[k] - state.low[k]) * promise > cost:
             return False
     return True

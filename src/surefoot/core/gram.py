@@ -3,10 +3,24 @@
 All that a round needs are numbers per arm and G = X A^-1 X^T, of which only the diagonal and single columns are read.
 """
 
-from math import log, sqrt
+from math import sqrt
 
+from surefoot.core.confidence import is_possible
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.types import EXPLORING, FROZEN, PHASE, ROUND, SINCE_REFRESH, Instance, Matrix, State, Vector, Work
+from surefoot.core.logarithm import log
+from surefoot.core.types import (
+    CONTRADICTED,
+    EXPLORING,
+    FROZEN,
+    PHASE,
+    ROUND,
+    SINCE_REFRESH,
+    Instance,
+    Matrix,
+    State,
+    Vector,
+    Work,
+)
 
 REFRESH_EVERY = 10_000
 
@@ -28,12 +42,18 @@ def begin(inst: Instance, state: State, work: Work) -> None:
     state.clock[ROUND] = 0
     state.clock[PHASE] = EXPLORING
     state.clock[FROZEN] = 0
+    state.clock[CONTRADICTED] = 0
+    for g in range(len(inst.lam)):
+        state.growth[g] = 0.0
     refresh(inst, state, work)
 
 
 @kernel
 def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
     """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
+    t = state.clock[ROUND] + 1
+    for g in range(len(inst.lam)):  # first, since it waits for nothing
+        state.growth[g] = log(1.0 + t * (inst.L * inst.L / inst.lam[g]))
     healthy = True
     K, n = len(state.N), len(inst.R)
     u = work.column
@@ -60,11 +80,12 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
         state.M[s, k] += gamma * observed[s]
     state.pulls[k] += 1
     state.last[k] = gamma
-    state.clock[ROUND] += 1
+    state.clock[ROUND] = t
     state.clock[SINCE_REFRESH] += 1
-    t = state.clock[ROUND]
     if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
         refresh(inst, state, work)
+        if not is_possible(inst, state):
+            state.clock[CONTRADICTED] = 1
     return healthy
 
 

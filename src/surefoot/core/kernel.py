@@ -12,9 +12,11 @@ file that can hold a kernel, of the versions that compile it, and of the CPU, so
 
 import hashlib
 import os
+import struct
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
@@ -34,14 +36,22 @@ if INTERPRETED:
         """The upper 64 bits of the 128-bit product a * b."""
         return (int(a) * int(b)) >> 64
 
+    def float_bits(x: float) -> int:
+        """The 64 bits of a floating-point number, as a whole number."""
+        return int(struct.unpack("<q", struct.pack("<d", x))[0])
+
+    def float_of_bits(bits: int) -> float:
+        """The floating-point number with these 64 bits."""
+        return float(struct.unpack("<d", struct.pack("<q", bits))[0])
+
 else:
-    import numba
     import numpy as np
     from llvmlite import binding, ir
     from numba.core.registry import CPUDispatcher
     from numba.extending import intrinsic
 
-    u64 = np.uint64
+    numba: Any = import_module("numba")  # its stubs do not know the options used here
+    u64 = np.uint64  # type: ignore[assignment]
     # Never fastmath: it would break parity with the interpreter. Division by zero is guarded in the source.
     OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 
@@ -56,8 +66,25 @@ else:
 
         return numba.types.uint64(numba.types.uint64, numba.types.uint64), build
 
+    @intrinsic  # type: ignore[misc, unused-ignore]
+    def float_bits(typing_context: Any, x: Any) -> Any:
+        """The 64 bits of a floating-point number, as a whole number."""
 
-    class Part(CPUDispatcher):  # type: ignore[misc]
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], ir.IntType(64))
+
+        return numba.types.int64(numba.types.float64), build
+
+    @intrinsic  # type: ignore[misc, unused-ignore]
+    def float_of_bits(typing_context: Any, bits: Any) -> Any:
+        """The floating-point number with these 64 bits."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], ir.DoubleType())
+
+        return numba.types.float64(numba.types.int64), build
+
+    class Part(CPUDispatcher):
         """A compiled function without the wrapper that Python would need to call it: half the time to compile."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from surefoot.core.confidence import arm_width, open_set
+from surefoot.core.confidence import ConfidenceSet, arm_width, open_set
 from surefoot.core.kernel import kernel
 from surefoot.core.types import FROZEN, Instance, State, Vector, Work
 
@@ -19,12 +19,12 @@ def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: boo
     if mode == STATIC and state.clock[FROZEN] == 1:
         return True
     for s in range(1, len(inst.R)):
-        open_set(inst, state, work, s)
+        work.radius[s] = open_set(inst, state, s).radius
     agree = True
     for k in range(len(state.low)):
         lowest, highest = inst.ceiling[k], inst.ceiling[k]
         for s in range(1, len(inst.R)):
-            width = arm_width(inst, state, work, s, k)
+            width = arm_width(state, ConfidenceSet(s, inst.gram_of[s], work.radius[s]), k)
             low = level_at(state.est[s, k] - width, inst.eta0[s - 1])
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
                 low = max(low, state.low_of[s - 1, k])
@@ -37,7 +37,8 @@ def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: boo
                     agree = agree and low <= high + CROSSING
                 highest = min(highest, high)
         state.low[k] = max(inst.gamma0[k], round_down(inst.grid, lowest))
-        state.high[k] = max(state.low[k], round_down(inst.grid, highest))
+        if optimistic:
+            state.high[k] = max(state.low[k], round_down(inst.grid, highest))
     state.clock[FROZEN] = 1
     return agree
 
@@ -83,7 +84,7 @@ def fix_at_ceiling(inst: Instance, state: State, work: Work) -> None:
 
 
 @kernel
-def margin(inst: Instance, state: State, work: Work, k: int, level: float) -> float:
+def margin(inst: Instance, state: State, k: int, level: float) -> float:
     """The certified distance to the nearest limit when arm k is pulled at this level, in units of the signal.
 
     The better of what today's set says and of what follows from the level that was certified, maybe in an earlier
@@ -92,9 +93,8 @@ def margin(inst: Instance, state: State, work: Work, k: int, level: float) -> fl
     """
     smallest = inf
     for s in range(1, len(inst.R)):
-        open_set(inst, state, work, s)
         eta0, certified = inst.eta0[s - 1], state.low_of[s - 1, k]
-        distance = level * (state.est[s, k] - arm_width(inst, state, work, s, k)) - eta0
+        distance = level * (state.est[s, k] - arm_width(state, open_set(inst, state, s), k)) - eta0
         if level <= certified:
             distance = max(distance, eta0 * (level / certified - 1.0))
         smallest = min(smallest, distance)

@@ -12,7 +12,15 @@ TOLERANCE = 1e-12  # relative: a level that meets the limit exactly is safe, wha
 
 @kernel
 def observe(
-    truth: Truth, seed: int, run: int, number: int, arm: int, level: float, words: Words, block: Indices, observed: Vector
+    truth: Truth,
+    seed: int,
+    run: int,
+    number: int,
+    arm: int,
+    level: float,
+    words: Words,
+    block: Indices,
+    observed: Vector,
 ) -> None:
     """The reward and the safety signals of pull `number`, into `observed`.
 

@@ -89,8 +89,8 @@ def turn(
         healthy = absorb(inst, state, work, arm, level, work.observed)
     decision = decide(inst, rules, state, work, seed, run)
     if decision.status == CERTIFIED:
-        return healthy, decision, margin(inst, state, work, max(decision.leader, 0), decision.leader_level)
-    return healthy, decision, margin(inst, state, work, decision.arm, decision.level)
+        return healthy, decision, margin(inst, state, max(decision.leader, 0), decision.leader_level)
+    return healthy, decision, margin(inst, state, decision.arm, decision.level)
 
 
 class Engine(NamedTuple):

@@ -33,8 +33,8 @@ def greedy(state: State, work: Work, g: int, i: int, level_i: float, j: int, lev
         level = work.reach[k]
         overlap = level * (level_i * state.G[g, i, k] - level_j * state.G[g, j, k])
         gain = overlap * overlap / (1.0 + level * level * state.v[g, k])
-        if gain > best_gain:
-            best, best_gain = k, gain
+        best = k if gain > best_gain else best
+        best_gain = gain if gain > best_gain else best_gain
     return best
 
 

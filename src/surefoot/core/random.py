@@ -4,10 +4,11 @@ A draw is a function of (seed, purpose, run, number, lane) and of nothing else: 
 not depend on workers, on order or on a crash, and policies are compared on common random numbers.
 """
 
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 from surefoot.core.kernel import high_word, kernel, u64
+from surefoot.core.logarithm import log
 
 NOISE, EXPLORE = 0, 1  # purposes: each is a stream of its own
 

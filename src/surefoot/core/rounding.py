@@ -6,6 +6,7 @@ Compiled code cannot call a linear-programming library; the tests hold these aga
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.types import Instance, State, Work
 
+PIVOT = 1e-8  # relative size below which an entry is taken for rounding error
 SLACK = 1e-10  # relative violation of a dual constraint that counts as none
 FIT = 1e-9  # relative violation of optimality that counts as none
 STEPS = 2_000
@@ -17,16 +18,16 @@ def shortest_weights(inst: Instance, state: State, work: Work, i: int, level_i: 
 
     In v_k = w_k * level_k the constraint reads sum_k v_k x_k = y at cost |v_k| / level_k, so a basis of arms fits any
     levels, and since both signs of v_k cost the same every basis is feasible: the simplex method starts from the
-    optimal basis of the round before. Should rounding have spoilt its inverse, it starts over from the basis that is
-    conditioned best.
+    optimal basis of the round before. Where pivots have spoilt its inverse, the inverse is computed anew and the
+    method goes on from there.
     """
     if state.basis[0] < 0:
-        first_basis(inst, state, work)
-    for _ in range(2):
+        invert_basis(inst, state, work, True)
+    for _ in range(5):
         descend(inst, state, work, i, level_i, j, level_j)
         if reaches_target(inst, state, work, i, level_i, j, level_j):
             break
-        first_basis(inst, state, work)
+        invert_basis(inst, state, work, False)
     for k in range(len(state.N)):
         work.weights[k] = 0.0
     for r in range(len(state.basis)):
@@ -60,9 +61,7 @@ def descend(inst: Instance, state: State, work: Work, i: int, level_i: float, j:
 
 
 @kernel
-def reaches_target(
-    inst: Instance, state: State, work: Work, i: int, level_i: float, j: int, level_j: float
-) -> bool:
+def reaches_target(inst: Instance, state: State, work: Work, i: int, level_i: float, j: int, level_j: float) -> bool:
     """Whether the values of the basis really add up to y."""
     error, size = 0.0, 0.0
     for a in range(inst.X.shape[1]):
@@ -101,10 +100,13 @@ def exchange(inst: Instance, state: State, work: Work, enter: int, sign: float, 
         column[r] = 0.0
         for a in range(d):
             column[r] += state.inverse[r, a] * inst.X[enter, a]
+    largest = 0.0
+    for r in range(d):
+        largest = max(largest, abs(column[r]))
     leave, shortest = -1, 0.0
     for r in range(d):
         falling = work.signs[r] * sign * column[r]
-        if falling > 1e-11:
+        if falling > PIVOT * largest:
             ratio = abs(work.h[r]) / falling
             if leave < 0 or ratio < shortest * (1.0 - 1e-12):
                 leave, shortest = r, ratio
@@ -130,34 +132,48 @@ def exchange(inst: Instance, state: State, work: Work, enter: int, sign: float, 
 
 
 @rare
-def first_basis(inst: Instance, state: State, work: Work) -> None:
-    """d arms that span the space, by Gauss-Jordan elimination that takes the arm with the largest remainder."""
+def invert_basis(inst: Instance, state: State, work: Work, anew: bool) -> None:
+    """The inverse of the basis, by Gauss-Jordan elimination with full pivoting.
+
+    `anew` chooses the basis too: in each step the arm with the largest remainder, among all arms.
+    """
     K, d = inst.X.shape
     for a in range(d):
         for b in range(d):
             state.inverse[a, b] = 1.0 if a == b else 0.0
     for r in range(d):
-        best, row, largest = -1, r, 0.0
-        for k in range(K):
+        chosen, row, largest = r, r, 0.0
+        for c in range(0 if anew else r, K if anew else d):
+            arm = c if anew else state.basis[c]
             for a in range(r, d):
                 entry = 0.0
                 for b in range(d):
-                    entry += state.inverse[a, b] * inst.X[k, b]
+                    entry += state.inverse[a, b] * inst.X[arm, b]
                 if abs(entry) > largest:
-                    best, row, largest = k, a, abs(entry)
-        for a in range(d):
-            state.inverse[r, a], state.inverse[row, a] = state.inverse[row, a], state.inverse[r, a]
-        for a in range(d):
-            work.u[a] = 0.0
-            for b in range(d):
-                work.u[a] += state.inverse[a, b] * inst.X[best, b]
+                    chosen, row, largest = c, a, abs(entry)
+        if anew:
+            state.basis[r] = chosen
+        else:
+            state.basis[r], state.basis[chosen] = state.basis[chosen], state.basis[r]
+        eliminate(inst, state, work, r, row)
+
+
+@kernel
+def eliminate(inst: Instance, state: State, work: Work, r: int, row: int) -> None:
+    """One step of the elimination: basis arm r becomes unit vector r."""
+    d = len(state.basis)
+    for a in range(d):
+        state.inverse[r, a], state.inverse[row, a] = state.inverse[row, a], state.inverse[r, a]
+    for a in range(d):
+        work.u[a] = 0.0
         for b in range(d):
-            state.inverse[r, b] /= work.u[r]
-        for a in range(d):
-            if a != r:
-                for b in range(d):
-                    state.inverse[a, b] -= work.u[a] * state.inverse[r, b]
-        state.basis[r] = best
+            work.u[a] += state.inverse[a, b] * inst.X[state.basis[r], b]
+    for b in range(d):
+        state.inverse[r, b] /= work.u[r]
+    for a in range(d):
+        if a != r:
+            for b in range(d):
+                state.inverse[a, b] -= work.u[a] * state.inverse[r, b]
 
 
 @rare
@@ -191,7 +207,7 @@ def finite_weights(state: State, work: Work, g: int, i: int, level_i: float, j: 
 @kernel
 def in_use(work: Work, k: int) -> float:
     """c_k in the direction of the weight that arm k has."""
-    return work.column[k] if work.weights[k] > 0.0 else -work.column[k]
+    return float(work.column[k] if work.weights[k] > 0.0 else -work.column[k])
 
 
 @kernel

@@ -19,7 +19,7 @@ DETERMINANT, NORM = 0, 1  # confidence radii (E4), (E3)
 PULL, CERTIFIED, UNDECIDED, CONTRADICTION, BREAKDOWN = 0, 1, 2, 3, 4  # what a decision says
 EXPLORING, DECIDING = 0, 1  # phases
 NULL = -1  # "do nothing": the arm of the null pull
-ROUND, SINCE_REFRESH, PHASE, FROZEN = 0, 1, 2, 3  # entries of State.clock
+ROUND, SINCE_REFRESH, PHASE, FROZEN, CONTRADICTED = 0, 1, 2, 3, 4  # entries of State.clock
 
 
 class Instance(NamedTuple):
@@ -51,20 +51,21 @@ class State(NamedTuple):
     G: Tensor  # (g, K, K) X A^-1 X^T
     v: Matrix  # (g, K) its diagonal
     est: Matrix  # (n, K) estimates x_k . theta_hat and x_k . mu_hat
-    log_det: Vector  # (g,) log det(A) - d log(lambda)
+    log_det: Vector  # (g,) log det(A) - d log(lambda), for (E4)
+    growth: Vector  # (g,) log(1 + t L^2 / lambda), for (E3)
     low: Vector  # (K,) certified level g-
     high: Vector  # (K,) optimistic level g+, where the selection asks for it
     low_of: Matrix  # (m, K) pessimistic level by each limit (its running maximum, where asked for); 0 before
     high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
     basis: Indices  # (d,) arms of the last optimal basis of (G5)
     inverse: Matrix  # (d, d) inverse of that basis
-    clock: Indices  # (4,) round, rounds since refresh, phase, whether levels are frozen
+    clock: Indices  # (5,) round, rounds since refresh, phase, whether levels are frozen, whether the data contradict
 
 
 class Work(NamedTuple):
     """Buffers that a round writes into, so that nothing is allocated."""
 
-    radius: Vector  # (n,) radii of this round
+    radius: Vector  # (n,) radii of this round's confidence sets
     reach: Vector  # (K,) levels that may be applied now
     column: Vector  # (K,)
     weights: Vector  # (K,)
@@ -118,7 +119,13 @@ class Records(NamedTuple):
 
 def new_records(runs: int, K: int) -> Records:
     """Empty records for so many runs."""
-    whole, real = (lambda *shape: np.zeros(shape, np.int64)), (lambda *shape: np.zeros(shape))
+
+    def whole(*shape: int) -> Indices:
+        return np.zeros(shape, np.int64)
+
+    def real(*shape: int) -> Vector:
+        return np.zeros(shape)
+
     return Records(
         status=whole(runs),
         pulls=whole(runs),
@@ -144,13 +151,14 @@ def new_state(inst: Instance) -> State:
         v=np.zeros((g, K)),
         est=np.zeros((n, K)),
         log_det=np.zeros(g),
+        growth=np.zeros(g),
         low=np.zeros(K),
         high=np.zeros(K),
         low_of=np.zeros((m, K)),
         high_of=np.zeros((m, K)),
         basis=np.zeros(d, np.int64),
         inverse=np.zeros((d, d)),
-        clock=np.zeros(4, np.int64),
+        clock=np.zeros(5, np.int64),
     )
 
 

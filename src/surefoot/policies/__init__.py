@@ -84,7 +84,9 @@ def from_dict(table: Mapping[str, Any]) -> Policy:
     if options.get("explore") is not None:
         explore = options["explore"]
         if not isinstance(explore, Mapping):
-            raise InvalidInput("policy.explore", explore, "must be a table", 'Write { kind = "round-robin", rounds = 800 }.')
+            raise InvalidInput(
+                "policy.explore", explore, "must be a table", 'Write { kind = "round-robin", rounds = 800 }.'
+            )
         plan = dict(explore)
         way = chosen("policy.explore.kind", plan.pop("kind", None), EXPLORATIONS)
         options["explore"] = built("policy.explore", way, plan)

@@ -62,7 +62,9 @@ class UntilConfident:
     def __post_init__(self) -> None:
         check_rounds(self.rounds)
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share <= 1:
-            raise InvalidInput("explore.share", self.share, "must lie in (0, 1]", "0.5 leaves half of epsilon to spend.")
+            raise InvalidInput(
+                "explore.share", self.share, "must lie in (0, 1]", "0.5 leaves half of epsilon to spend."
+            )
 
 
 Explore: TypeAlias = RoundRobin | UniformRandom | EOptimal | UntilConfident | None
@@ -86,7 +88,9 @@ def check_explore(explore: object) -> None:
         raise InvalidInput("explore", explore, f"must be one of {names} or None", "For example sf.RoundRobin(800).")
 
 
-def planned(explore: Explore, problem: Problem, default_level: NDArray[np.float64], highest: NDArray[np.float64]) -> Exploration:
+def planned(
+    explore: Explore, problem: Problem, default_level: NDArray[np.float64], highest: NDArray[np.float64]
+) -> Exploration:
     """The plan of exploration for this problem, none of whose levels is above `highest`."""
     K = len(problem.names)
     if explore is None:

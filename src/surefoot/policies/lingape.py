@@ -39,8 +39,8 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     if explores(inst, rules.explore, state, work):  # (S0)
         k = explored_arm(rules.explore, state, work, seed, run)
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
-    race = find_race(inst, state, work, CONSERVATIVE, False)  # (G1, G2)
-    status = verdict(inst, race, True)  # (G3)
+    race = find_race(inst, state, CONSERVATIVE, False)  # (G1, G2)
+    status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
         k = choose_pull(inst, state, work, rules.pull, CONSERVATIVE, race)  # (G4, G5)

@@ -42,8 +42,8 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         k = explored_arm(rules.explore, state, work, seed, run)
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     sets_agree = certify(inst, state, work, rules.levels, rules.selection == OPTIMISTIC)  # (S1-S3)
-    race = find_race(inst, state, work, rules.selection, rules.null_pull)  # (G1, G2)
-    status = verdict(inst, race, sets_agree)  # (G3)
+    race = find_race(inst, state, rules.selection, rules.null_pull)  # (G1, G2)
+    status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
         reach(inst, state, work)  # (S4)

@@ -44,12 +44,21 @@ class Setting(NamedTuple):
     grid: Array  # (n,) the levels there are, ascending; empty: all of (0, cap]
 
 
+class Answer(NamedTuple):
+    """An answer (arm, level), and how far the level may go while the same alternatives are used."""
+
+    arm: int
+    level: float
+    low: float
+    high: float
+
+
 class Cuts(NamedTuple):
     """Alternatives to the answers (k, gamma) of one arm k, each as a linear bound on information that moves with gamma.
 
     Alternative a shifts theta (c = 0) and the mu^s (c = s) along fixed directions, just so far that it rejects
     (k, gamma): by s_ac(gamma) = (offset + slope gamma)_+ / (reach - pace gamma). The information of an allocation w
-    against it is (sum_c s_ac(gamma)^2 rates[a, c]).w. It exists for gamma in [low, high] and positive denominators.
+    against it is (sum_c s_ac(gamma)^2 rates[a, c]).w. Where a denominator is not positive it does not exist.
     """
 
     offset: Array  # (n, 1 + m)
@@ -57,8 +66,6 @@ class Cuts(NamedTuple):
     reach: Array  # (n, 1 + m)
     pace: Array  # (n, 1 + m)
     rates: Array  # (n, 1 + m, K)
-    low: Array  # (n,)
-    high: Array  # (n,)
 
     def rows(self, level: float) -> Array:
         """The linear functions of w at one answer level (n, K); infinite where an alternative does not exist."""
@@ -81,7 +88,7 @@ class Cuts(NamedTuple):
     def _distance(self, level: float) -> Array:
         below = self.reach - self.pace * level
         above = np.maximum(self.offset + self.slope * level, 0.0)
-        exists = (below > 0.0) & ((self.low <= level) & (level <= self.high))[:, None]
+        exists = below > 0.0
         return np.where(exists, above / np.where(exists, below, 1.0), np.inf)
 
     def _with_distance(self, distance: Array) -> Array:
@@ -104,8 +111,7 @@ def no_cuts(setting: Setting, count: int = 0) -> Cuts:
     """That many alternatives that shift nothing yet, for every answer level."""
     m, K = setting.safety.shape
     still = np.zeros((count, 1 + m))
-    return Cuts(still, still.copy(), still + 1.0, still.copy(), np.zeros((count, 1 + m, K)), np.zeros(count),
-                np.full(count, np.inf))  # fmt: skip
+    return Cuts(still, still.copy(), still + 1.0, still.copy(), np.zeros((count, 1 + m, K)))
 
 
 def information_scale(setting: Setting) -> float:
@@ -125,15 +131,15 @@ def spread(setting: Setting, w: Array) -> Array:
     return q
 
 
-def nearest(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
-    """The nearest alternative of each kind that rejects the answer (arm, level)."""
-    return _own_cuts(setting, Q, arm, level).plus(_rival_cuts(setting, Q, arm, level))
+def nearest(setting: Setting, Q: Array, at: Answer) -> Cuts:
+    """The nearest alternative of each kind that rejects the answer."""
+    return _own_cuts(setting, Q, at).plus(_rival_cuts(setting, Q, at))
 
 
-def _own_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
+def _own_cuts(setting: Setting, Q: Array, at: Answer) -> Cuts:
     """The alternatives `null` (c = 0) and `unsafe` (one per signal); none at level 0 or for an arm of zeros."""
-    width = Q[arm, arm]
-    if level <= 0.0 or width <= 0.0:
+    arm, width = at.arm, Q[at.arm, at.arm]
+    if at.level <= 0.0 or width <= 0.0:
         return no_cuts(setting)
     cuts = no_cuts(setting, 1 + setting.eta0.size)
     own = np.diag_indices(1 + setting.eta0.size)
@@ -145,17 +151,18 @@ def _own_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
     return cuts
 
 
-def _rival_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
+def _rival_cuts(setting: Setting, Q: Array, at: Answer) -> Cuts:
     """The alternative `rival` of every arm j at its cheapest level g.
 
     theta moves along u = g x_j - level x_arm, the mu^s along x_j. For other answer levels the rival's level moves too,
     by `follow` per unit, so that u changes least: else an arm beside its own copy, or a parallel one, has u = 0 nearby.
     """
+    arm, level = at.arm, at.level
     g, cost = _cheapest_levels(setting, Q, arm, level)
     j = np.flatnonzero(np.isfinite(cost))
     g, each = g[j], np.arange(j.size)
     unit = (g[:, None] * Q[j] - level * Q[arm]) / _pair_width(Q, arm, level, j, g)[:, None]  # x_i.Lam^-1 u / |u|^2
-    follow = _follow(setting, Q, arm, level, j, g)
+    follow = _follow(setting, Q, at, j, g)
     start = g - follow * level  # the rival's level is start + follow gamma
     cuts = no_cuts(setting, j.size)
     cuts.offset[:, 0] = setting.epsilon - start * setting.values[j]
@@ -171,19 +178,42 @@ def _rival_cuts(setting: Setting, Q: Array, arm: int, level: float) -> Cuts:
         cuts.reach[:, s], cuts.pace[:, s] = start, -follow
         own = np.where(Q[j, j] > 0.0, Q[j, j], 1.0)  # an arm of zeros is never unsafe
         cuts.rates[:, s] = (setting.pulls_at * Q[j] / own[:, None] / noise) ** 2 / 2.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(follow != 0.0, (setting.cap[j] - g) / follow, np.inf)
-    cuts.high[:] = np.where(follow > 0.0, level + room, np.inf)
-    cuts.low[:] = np.where(follow < 0.0, level + room, 0.0)
     return cuts
 
 
-def _follow(setting: Setting, Q: Array, arm: int, level: float, j: NDArray[np.intp], g: Array) -> Array:
-    """How fast the rivals' levels follow the answer's: not at all on a grid, at the cap, or where going up is in vain."""
-    beaten = setting.epsilon - g * setting.values[j] + level * setting.values[arm] > 0.0
-    held = ((g <= setting.best_level[j]) & beaten) | (g >= setting.cap[j]) | bool(setting.grid.size)
-    own = Q[j, j]
-    return np.where(held | (own <= 0.0), 0.0, Q[j, arm] / np.where(own > 0.0, own, 1.0))
+def _follow(setting: Setting, Q: Array, at: Answer, j: NDArray[np.intp], g: Array) -> Array:
+    """How fast the rivals' cheapest levels follow the answer's, kept in (0, cap] wherever the answer may go.
+
+    Not at all on a grid, and where a rival stands at its highest safe level because going up is in vain.
+    """
+    if setting.grid.size:
+        return np.zeros_like(g)
+    short = setting.epsilon - g * setting.values[j] + at.level * setting.values[at.arm]
+    up, down, above = at.high - at.level, at.level - at.low, setting.cap[j] - g
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fastest = np.fmin(above / up, 0.5 * g / down)
+        slowest = -np.fmin(0.5 * g / up, above / down)
+    held = ((g <= setting.best_level[j]) & (short > 0.0)) | (above <= 0.0)
+    return np.where(held, 0.0, np.clip(_drift(setting, Q, at, j, g, short), slowest, fastest))
+
+
+def _drift(setting: Setting, Q: Array, at: Answer, j: NDArray[np.intp], g: Array, short: Array) -> Array:
+    """The derivative of the rivals' cheapest level by the answer's, to first order (Gauss-Newton).
+
+    The cost is r^2 + sum_s t_s^2 with r = short / |u| and t_s how far signal s must be raised, all over their noise;
+    r depends on g and the answer's level, t_s on g alone.
+    """
+    arm, width = at.arm, _pair_width(Q, at.arm, at.level, j, g)
+    scale = setting.noise * np.sqrt(width)
+    by_rival = (-setting.values[j] - short * (g * Q[j, j] - at.level * Q[j, arm]) / width) / scale
+    by_answer = (setting.values[arm] - short * (at.level * Q[arm, arm] - g * Q[j, arm]) / width) / scale
+    stiffness = by_rival**2
+    for s, (eta0, noise) in enumerate(zip(setting.eta0, setting.safety_noise, strict=True)):
+        signal = setting.safety[s, j]
+        wall = eta0 / g >= signal - 1e-9 * np.abs(signal)  # at the limit or beyond
+        stiffness += np.where(wall & (Q[j, j] > 0.0), (eta0 / g**2 / noise) ** 2 / np.maximum(Q[j, j], 1e-300), 0.0)
+    drift: Array = -by_rival * by_answer / np.where(stiffness > 0.0, stiffness, 1.0)
+    return drift
 
 
 def _pair_width(Q: Array, arm: int, level: float, j: NDArray[np.intp], g: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefoot.errors import NumericalBreakdown
-from surefoot.theory.alternatives import Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
+from surefoot.theory.alternatives import Answer, Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
 
 STEP = 0.5  # the next question lies this far from the best allocation so far towards the program's solution
 PROGRAMS = 300  # linear programs per answer level, at most
@@ -71,9 +71,10 @@ def between(left: Point, right: Point) -> float:
 class ArmSearch:
     """The alternatives met so far for the answers of one arm."""
 
-    def __init__(self, setting: Setting, arm: int) -> None:
+    def __init__(self, setting: Setting, arm: int, low: float, high: float) -> None:
         self.setting = setting
         self.arm = arm
+        self.low, self.high = low, high
         self.cuts = no_cuts(setting)
         self.w = np.full(setting.values.size, 1.0 / setting.values.size)
         self.programs = 0
@@ -100,7 +101,7 @@ class ArmSearch:
 
     def _ask(self, w: Array, level: float) -> float:
         """The information of w against the nearest alternative to the answer; those near it join the program."""
-        found = nearest(self.setting, spread(self.setting, w), self.arm, level)
+        found = nearest(self.setting, spread(self.setting, w), Answer(self.arm, level, self.low, self.high))
         cost = found.rows(level) @ w
         least = float(cost.min())
         self.cuts = self.cuts.plus(found.take(np.asarray(cost <= NEARBY * least)))
@@ -108,7 +109,7 @@ class ArmSearch:
 
     def _keep_nearest(self, w: Array, level: float) -> None:
         most = 4 * w.size + 50
-        if len(self.cuts.low) > most:
+        if len(self.cuts.offset) > most:
             cost = self.cuts.rows(level) @ w
             self.cuts = self.cuts.take(np.asarray(cost <= np.partition(cost, most)[most]))
 
@@ -162,8 +163,11 @@ class _Bisection:
         self.number = 0
 
     def run(self, answers: list[tuple[int, float, float]], nodes: int) -> Optimum:
+        for arm in {arm for arm, _, _ in answers}:
+            ends = [level for k, *levels in answers for level in levels if k == arm]
+            self.searches[arm] = ArmSearch(self.setting, arm, min(ends), max(ends))
         for arm, low, high in answers:
-            search = self.searches.setdefault(arm, ArmSearch(self.setting, arm))
+            search = self.searches[arm]
             right = self._look(arm, search.solve(high, self._worth(), COARSE))
             left = right if low == high else self._look(arm, search.solve(low, self._worth(), COARSE))
             self._push(arm, left, right, math.inf)

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from surefoot.checks import Floats
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
 from surefoot.theory.exploration import (
     RANDOM,
@@ -81,9 +81,8 @@ class Report:
 
     def lines(self) -> list[tuple[str, str]]:
         """What to print, as pairs of a label and a text."""
-        shape = (
-            f"{self.arms} arms in {self.dimension} dimensions, {self.signals} safety signal{'s'[: self.signals - 1]}"
-        )
+        shape = f"{counted(self.arms, 'arm')} in {counted(self.dimension, 'dimension')}, "
+        shape += counted(self.signals, "safety signal")
         out = [("problem", shape)]
         for part in self.pulls_at:
             out.append((f"complexity {part.levels}", f"H = {part.complexity:.5g}"))

@@ -1,0 +1,153 @@
+"""Speed, side by side in one run: the compiled core against a textbook loop, complete experiments, and start-up.
+
+Prints a table, writes it to results.json beside this file, and puts it into the README between its markers. Ratios
+are what counts: machines are noisy, so rounds of both codes alternate and the median ratio is taken.
+"""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from textbook import textbook_run
+
+import surefoot as sf
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+REPEATS = 9
+POLICY = sf.SafeLinGapE(explore=sf.UniformRandom(800))
+
+FIRST_ROUND = """
+import time; begin = time.perf_counter()
+import surefoot as sf
+world = sf.worlds.hard(); problem = world.paper_problem()
+sf.simulate(world, problem, sf.SafeLinGapE(explore=sf.UniformRandom(800)), runs=1, workers=1, max_pulls=1)
+print(time.perf_counter() - begin)
+"""
+
+
+def main() -> None:
+    """Measures everything and reports it."""
+    results = {"small problem": small_problem(), "complete runs": complete_runs(), "start-up": start_up()}
+    report = {"machine": machine(), "measured": results}
+    (HERE / "results.json").write_text(json.dumps(report, indent=2) + "\n")
+    rows = table_rows(results)
+    table = Table("measured", "textbook", "surefoot", "ratio")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+    update_readme(rows, report["machine"])
+
+
+def small_problem() -> dict[str, float]:
+    """Time per round on one core for the paper's instance, textbook and compiled in turn."""
+    world = sf.worlds.hard()
+    problem = world.paper_problem()
+    simulated(world, problem, runs=2)  # compiled before the clock starts
+    pairs = []
+    for repeat in range(REPEATS):
+        begin = time.perf_counter()
+        rounds, _ = textbook_run(
+            world.arms, world.theta_star, world.mu_star[0], 1.0, 0.1, -0.5, 0.2, problem.epsilon, 1e-3, 1e-3, 1.0, 2.0,
+            1.0, 800, np.random.default_rng(repeat), max_pulls=6000,
+        )  # fmt: skip
+        textbook = (time.perf_counter() - begin) / rounds
+        begin = time.perf_counter()
+        runs = simulated(world, problem, runs=120)
+        pairs.append((textbook, (time.perf_counter() - begin) / runs.pulls.sum()))
+    return {
+        "textbook_ns": 1e9 * statistics.median(pair[0] for pair in pairs),
+        "surefoot_ns": 1e9 * statistics.median(pair[1] for pair in pairs),
+        "ratio": statistics.median(pair[0] / pair[1] for pair in pairs),
+    }
+
+
+def simulated(world: sf.worlds.Linear, problem: sf.Problem, runs: int, workers: int = 1) -> sf.Runs:
+    """Runs of the paper's experiment."""
+    return sf.simulate(world, problem, POLICY, runs=runs, seed=1, workers=workers)
+
+
+def complete_runs() -> dict[str, float]:
+    """Seconds for 1000 runs of the paper's experiment to their end, on one core and on two."""
+    world = sf.worlds.hard()
+    problem = world.paper_problem()
+    seconds = {}
+    for workers in (1, 2):
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            runs = simulated(world, problem, runs=1000, workers=workers)
+            times.append(time.perf_counter() - begin)
+        seconds[f"workers_{workers}_s"] = statistics.median(times)
+    return seconds | {"rounds": float(runs.pulls.sum())}
+
+
+def start_up() -> dict[str, float]:
+    """Seconds from the start of a new process to its first round: nothing compiled yet, and compiled before."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"SUREFOOT_CACHE": cache}
+        times = [first_round(environment) for _ in range(6)]
+    return {"cold_s": times[0], "warm_s": statistics.median(times[1:])}
+
+
+def first_round(environment: dict[str, str]) -> float:
+    """Seconds until a new process has played its first round, its own start included."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FIRST_ROUND], env=environment, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def machine() -> str:
+    """The machine in words."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    return f"{os.cpu_count()} cores, {model}, Python {platform.python_version()}"
+
+
+def table_rows(results: dict[str, dict[str, float]]) -> list[tuple[str, str, str, str]]:
+    """The figures as a reader wants them."""
+    small, runs, start = results["small problem"], results["complete runs"], results["start-up"]
+    textbook_s = runs["rounds"] * small["textbook_ns"] * 1e-9
+    return [
+        (
+            "one round, paper's instance, one core", f"{small['textbook_ns'] / 1000:.1f} µs",
+            f"{small['surefoot_ns']:.0f} ns", f"{small['ratio']:.0f}x",
+        ),
+        (
+            f"1000 complete runs ({runs['rounds'] / 1e6:.1f} M rounds), one core", f"{textbook_s:.0f} s (by the round)",
+            f"{runs['workers_1_s']:.2f} s", f"{textbook_s / runs['workers_1_s']:.0f}x",
+        ),
+        ("the same on two cores", "", f"{runs['workers_2_s']:.2f} s", ""),
+        ("new process to first round, compiled before", "", f"{start['warm_s']:.2f} s", ""),
+        ("new process to first round, nothing compiled yet", "", f"{start['cold_s']:.1f} s", ""),
+    ]  # fmt: skip
+
+
+def update_readme(rows: list[tuple[str, str, str, str]], where: str) -> None:
+    """Puts the table into the README, between its markers."""
+    start, end = "<!-- bench:start -->", "<!-- bench:end -->"
+    text = README.read_text()
+    if start not in text or end not in text:
+        return
+    lines = ["| measured | textbook numpy | surefoot | ratio |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    block = "\n".join([*lines, "", f"Medians on {where}."])
+    README.write_text(f"{text.split(start)[0]}{start}\n{block}\n{end}{text.split(end)[1]}")
+
+
+if __name__ == "__main__":
+    main()

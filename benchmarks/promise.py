@@ -1,0 +1,97 @@
+"""What was promised against what was measured, over many runs: prints the table and puts it into the README.
+
+python benchmarks/promise.py [--runs 2000] [--check]     --check leaves the README alone
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import surefoot as sf
+from surefoot.certificate import confidence_of
+from surefoot.policies import Policy
+from surefoot.worlds import Linear
+
+README = Path(__file__).parent.parent / "README.md"
+START, END = "<!-- promise:start -->", "<!-- promise:end -->"
+SEED = 20_261
+
+WORLDS: dict[str, Linear] = {
+    "hard": sf.worlds.hard(),
+    "limited": sf.worlds.limited(),
+    "doses": sf.worlds.doses(),
+}
+POLICIES: dict[str, Policy] = {
+    "Safe-LinGapE, conservative": sf.SafeLinGapE(selection="conservative"),
+    "Safe-LinGapE, optimistic": sf.SafeLinGapE(selection="optimistic"),
+    "LinGapE": sf.LinGapE(),
+}
+
+
+def row(world_name: str, policy_name: str, runs: int) -> str:
+    """One row: nominal and measured shares of broken promises and of runs with any unsafe pull."""
+    world, policy = WORLDS[world_name], POLICIES[policy_name]
+    problem = world.default_problem().with_(delta=0.05, delta_safety=0.05)
+    summary = sf.simulate(world, problem, policy, runs=runs, seed=SEED, progress=sys.stderr.isatty()).summary(
+        confidence=0.99
+    )
+    cells = [
+        f"`{world_name}`",
+        policy_name,
+        f"{summary['pulls_mean']:,.0f}",
+        percent(1.0 - confidence_of(policy, problem)),
+        measured(summary, "broken"),
+        measured(summary, "wrong"),
+        percent(problem.delta_safety) if policy.keeps_limits else "nothing",
+        measured(summary, "unsafe"),
+        percent(summary["unsafe_share"]),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def measured(summary: dict[str, Any], name: str) -> str:
+    """How many runs, and the share that they stay below with confidence."""
+    events = summary[f"{name}_runs"]
+    return "all" if events == summary["runs"] else f"{events:,} (≤ {percent(summary[f'{name}_upper'])})"
+
+
+def percent(share: float) -> str:
+    """The share in percent."""
+    return f"{100 * share:.3g} %"
+
+
+def table(runs: int) -> str:
+    """The table in Markdown."""
+    head = [
+        "| world | policy | pulls | broken promises: allowed | measured | wrong answers | unsafe runs: allowed "
+        "| measured | unsafe pulls |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]  # fmt: skip
+    rows = [row(world, policy, runs) for world in WORLDS for policy in POLICIES]
+    note = (
+        f"Over {runs:,} runs each at delta = delta_safety = 0.05, seed {SEED}; in brackets the upper end of the exact "
+        "99 % interval."
+    )
+    return "\n".join([*head, *rows, "", note])
+
+
+def put_between_markers(text: str) -> None:
+    """The README holds the text between its markers; written beside it first, then moved into place."""
+    before, _, rest = README.read_text("utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    fresh = README.with_suffix(".fresh")
+    fresh.write_text(f"{before}{START}\n{text}\n{END}{after}", "utf-8")
+    os.replace(fresh, README)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--check", action="store_true")
+    wishes = parser.parse_args()
+    found = table(wishes.runs)
+    print(found)
+    if not wishes.check:
+        put_between_markers(found)

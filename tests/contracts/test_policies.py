@@ -1,0 +1,226 @@
+"""What the session and the simulator may rely on, held against every policy in POLICIES with every option it has."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+
+import surefoot as sf
+from surefoot.core.types import CERTIFIED
+from surefoot.errors import Finished, InvalidInput
+from surefoot.policies import POLICIES, describe, from_dict, options, to_dict
+
+CHOICES: dict[str, list[Any]] = {
+    "levels": list(options.LEVELS),
+    "selection": list(options.SELECTIONS),
+    "pull": list(options.PULLS),
+    "reward_radius": list(options.RADII),
+    "safety_radius": list(options.RADII),
+    "radius": list(options.RADII),
+    "null_pull": [False, True],
+}
+EXPLORATIONS = [
+    None, sf.RoundRobin(9), sf.UniformRandom(9), sf.EOptimal(9), sf.UntilConfident(rounds=9), sf.RoundRobin(0),
+    sf.RoundRobin(5, level=0.1), sf.UniformRandom(5, level=0.1), sf.EOptimal(5, level=0.1),
+]  # fmt: skip
+
+
+def every_policy() -> Iterator[Any]:
+    """Each policy with each combination of its options; the ways to explore are dealt out in turn."""
+    turn = 0
+    for kind in POLICIES.values():
+        names = [field.name for field in fields(kind) if field.name != "explore"]
+        for values in product(*(CHOICES[name] for name in names)):
+            yield kind(**dict(zip(names, values, strict=True)), explore=EXPLORATIONS[turn % len(EXPLORATIONS)])
+            turn += 1
+        for explore in EXPLORATIONS:
+            yield kind(explore=explore)
+
+
+EVERY = list(every_policy())
+KINDS = [kind() for kind in POLICIES.values()]
+
+
+@cache
+def arena() -> tuple[sf.worlds.Linear, sf.Problem]:
+    """Two limits, a dial, a known level of each arm."""
+    world = sf.worlds.Linear(
+        [[1, 0], [0, 1], [0.8, 0.6], [0.3, -0.3]], theta_star=[1.0, 0.4], mu_star=[[-0.7, 0.1], [0.1, -0.6]],
+        noise=0.2, safety_noise=[0.1, 0.05], limit=[-0.4, -0.5],
+    )  # fmt: skip
+    return world, world.problem(
+        epsilon=0.15, delta=0.05, delta_safety=0.05, safe_level=[0.2, 0.3, 0.2, 0.4],
+        level_grid=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], max_step=0.35,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def frozen_levels_may_be_optimistic() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sf.errors.NeverStopsWarning)
+        yield
+
+
+def drive(policy: Any, most: int, seed: int = 5) -> tuple[sf.Session, list[sf.Pull]]:
+    """A session driven for so many pulls at most, and its pulls."""
+    world, problem = arena()
+    session, pulls = sf.Session(problem, policy, seed=seed, max_pulls=most), []
+    while not session.stopped:
+        pulls.append(session.ask())
+        reward, safety = world.observe(pulls[-1].arm, pulls[-1].level, pulls[-1].number, seed=seed)
+        session.tell(pulls[-1], reward=reward, safety=safety)
+    return session, pulls
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_a_policy_is_listed_under_its_own_name(kind: str) -> None:
+    assert POLICIES[kind].name == kind
+    assert POLICIES[kind]().name == kind
+    assert POLICIES[kind].__doc__
+
+
+def test_every_policy_is_a_value() -> None:
+    for policy in EVERY:
+        again = from_dict(to_dict(policy))
+        assert again == policy
+        assert hash(again) == hash(policy)
+        assert "\n" not in describe(policy)
+        assert describe(policy).startswith(policy.name)
+        with pytest.raises(FrozenInstanceError):
+            policy.explore = None
+
+
+@pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
+def test_options_that_do_not_exist_are_refused_by_name(policy: Any) -> None:
+    for name, _ in CHOICES.items():
+        if name in {field.name for field in fields(policy)}:
+            with pytest.raises(InvalidInput) as caught:
+                type(policy)(**{name: "sideways"})
+            assert caught.value.field == name
+    with pytest.raises(InvalidInput) as caught:
+        from_dict({"name": policy.name, "colour": "blue"})
+    assert caught.value.field == "policy.colour"
+    with pytest.raises(InvalidInput):
+        type(policy)(explore=800)
+
+
+NO_POLICIES: list[dict[str, Any]] = [
+    {},
+    {"name": "none"},
+    {"name": ["uniform"]},
+    {"name": "uniform", "explore": 3},
+    {"name": "uniform", "explore": {}},
+    {"name": "uniform", "explore": {"kind": "x"}},
+    {"name": "uniform", "explore": {"kind": "round-robin"}},
+    {"name": "uniform", "explore": {"kind": "round-robin", "rounds": -1}},
+    {"name": "uniform", "explore": {"kind": "round-robin", "rounds": 1, "x": 2}},
+]
+
+
+@pytest.mark.parametrize("table", NO_POLICIES, ids=str)
+def test_tables_that_describe_no_policy_are_refused(table: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        from_dict(table)
+
+
+def test_every_policy_runs_and_keeps_the_dial_and_its_certificate() -> None:
+    world, problem = arena()
+    for policy in EVERY:
+        session, pulls = drive(policy, most=45)
+        last = problem.safe_level.copy()
+        for pull in pulls:
+            assert pull.level in problem.level_grid, policy
+            assert pull.name == problem.names[pull.arm]
+            assert (pull.gap is None) == (pull.phase == "explore")
+            if policy.keeps_limits:
+                assert pull.margin >= 0.0, policy
+                assert world.is_safe(pull.arm, pull.level), policy
+                assert pull.level <= max(last[pull.arm], problem.safe_level[pull.arm]) + 0.35 * (1 + 1e-8)
+                last[pull.arm] = pull.level
+            if pull.gap is not None:
+                assert pull.gap > problem.epsilon
+        if session.outcome == "certified":
+            assert session.certificate is not None
+            assert session.certificate.gap <= problem.epsilon
+            if policy.keeps_limits:
+                assert session.recommendation is not None
+                assert session.recommendation.arm == -1 or world.is_safe(
+                    session.recommendation.arm, session.recommendation.level
+                )
+        else:
+            assert session.outcome == "undecided"
+            assert session.recommendation is None
+        with pytest.raises(Finished):
+            session.ask()
+
+
+def test_every_policy_takes_the_same_pulls_in_the_simulator() -> None:
+    world, problem = arena()
+    for policy in EVERY[::3]:
+        session, _ = drive(policy, most=45)
+        runs = sf.simulate(world, problem, policy, runs=1, seed=5, max_pulls=45, workers=1)
+        assert runs.outcomes == [session.outcome], policy
+        assert runs.pulls_per_arm[0].tolist() == session.pulls_per_arm.tolist(), policy
+        assert runs.levels[0].tolist() == session.levels.tolist(), policy
+
+
+@pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
+def test_a_policy_answers_from_its_data_alone(policy: Any) -> None:
+    """Replaying the same results gives the same pulls, whatever was asked in between."""
+    _, first = drive(policy, most=40)
+    _, second = drive(policy, most=40)
+    assert first == second
+
+
+@pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
+def test_a_certificate_needs_a_gap_of_at_most_epsilon(policy: Any) -> None:
+    world, problem = arena()
+    runs = sf.simulate(world, problem, policy, runs=40, seed=1, max_pulls=3000)
+    assert (runs.gap[runs.outcome == CERTIFIED] <= problem.epsilon).all()
+    assert (runs.gap[runs.outcome != CERTIFIED] > problem.epsilon).all()
+    assert runs.stopped.any()
+
+
+@pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
+def test_a_smaller_epsilon_never_stops_earlier(policy: Any) -> None:
+    world, problem = arena()
+    coarse = sf.simulate(world, problem, policy, runs=20, seed=1, max_pulls=5000)
+    fine = sf.simulate(world, problem.with_(epsilon=0.1), policy, runs=20, seed=1, max_pulls=5000)
+    assert (fine.pulls >= coarse.pulls).all()
+
+
+@pytest.mark.parametrize("explore", [plan for plan in EXPLORATIONS if plan is not None], ids=str)
+def test_exploration_has_its_length_and_its_level(explore: Any) -> None:
+    _, problem = arena()
+    for kind in (sf.SafeLinGapE, sf.Uniform):
+        _, pulls = drive(kind(explore=explore), most=40)
+        explored = [pull for pull in pulls if pull.phase == "explore"]
+        assert [pull.number for pull in explored] == list(range(1, len(explored) + 1))
+        if not isinstance(explore, sf.UntilConfident):
+            assert len(explored) == explore.rounds
+        for pull in explored:
+            assert pull.level == (explore.level or problem.safe_level[pull.arm])
+
+
+def test_without_a_plan_lingape_pulls_each_arm_once_and_safe_policies_decide_at_once() -> None:
+    _, pulls = drive(sf.LinGapE(), most=10)
+    assert [pull.arm for pull in pulls[:4]] == [0, 1, 2, 3]
+    assert [pull.phase for pull in pulls[:5]] == ["explore"] * 4 + ["decide"]
+    assert {pull.level for pull in pulls} == {1.0}
+    for kind in (sf.SafeLinGapE, sf.Uniform):
+        assert drive(kind(), most=5)[1][0].phase == "decide"
+
+
+def test_an_explored_level_is_set_on_the_dial() -> None:
+    _, problem = arena()
+    session = sf.Session(problem, sf.SafeLinGapE(explore=sf.RoundRobin(4, level=0.17)))
+    assert session.ask().level == 0.1
+    with pytest.raises(InvalidInput) as caught:
+        sf.Session(problem, sf.SafeLinGapE(explore=sf.RoundRobin(4, level=0.05)))
+    assert caught.value.field == "explore.level"
+    with pytest.raises(InvalidInput):
+        sf.Session(problem, sf.SafeLinGapE(explore=sf.RoundRobin(4, level=0.3)))

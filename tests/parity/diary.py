@@ -1,0 +1,81 @@
+"""What a few sessions and simulations do, pull by pull, as JSON; run by the tests both compiled and interpreted."""
+
+import json
+import warnings
+from typing import Any
+
+import surefoot as sf
+from surefoot.worlds import Linear
+
+
+def two_limits(**changes: Any) -> Linear:
+    """A small world with two safety signals."""
+    truth = {
+        "theta_star": [1.0, 0.5, -0.2], "mu_star": [[-0.9, -0.2, 0.1], [0.2, -0.8, -0.3]],
+        "noise": 0.3, "safety_noise": [0.1, 0.2], "limit": [-0.5, -0.4], **changes,
+    }  # fmt: skip
+    return Linear([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 0.1], [0, 0.3, 1], [1, -1, 0]], **truth)
+
+
+def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
+    """Short sessions that between them pass through every rule of the core."""
+    setting = {"epsilon": 0.3, "delta": 0.05, "delta_safety": 0.05, "safe_level": 0.15}
+    free = two_limits().problem(**setting)
+    dials = two_limits().problem(
+        **setting, level_grid=[0.1, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0], max_step=0.2, max_level=0.8
+    )
+    explore = sf.UniformRandom(15)
+    return [
+        ("lingape", two_limits(), free, sf.LinGapE()),
+        ("lingape rounding", two_limits(distribution="uniform"), free, sf.LinGapE(pull="rounding", radius="norm")),
+        ("conservative", two_limits(), free, sf.SafeLinGapE(explore=explore)),
+        ("static", two_limits(), dials, sf.SafeLinGapE(levels="static", explore=sf.EOptimal(20), pull="rounding-finite")),
+        ("optimistic", two_limits(distribution="rademacher"), dials,
+         sf.SafeLinGapE(levels="dynamic-max", selection="optimistic", null_pull=True, safety_radius="determinant")),
+        ("rounding", two_limits(), free, sf.SafeLinGapE(selection="optimistic", pull="rounding", explore=sf.UntilConfident(rounds=30))),
+        ("uniform", two_limits(), free, sf.Uniform(selection="optimistic", null_pull=True)),
+    ]  # fmt: skip
+
+
+def live(world: Linear, problem: sf.Problem, policy: Any, rounds: int, seed: int) -> dict[str, Any]:
+    """One session against the world's noise of run 0."""
+    session, pulls = sf.Session(problem, policy, seed=seed, max_pulls=rounds), []
+    while not session.stopped:
+        pull = session.ask()
+        pulls.append([pull.arm, pull.level, pull.phase, pull.margin, pull.leader, pull.challenger, pull.gap])
+        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
+        session.tell(pull, reward=reward, safety=safety)
+    found = session.certificate
+    return {
+        "pulls": pulls,
+        "outcome": session.outcome,
+        "gap": session.gap,
+        "arm": found.arm if found else -1,
+        "level": found.level if found else 0.0,
+        "levels": session.levels.tolist(),
+        "pulls_per_arm": session.pulls_per_arm.tolist(),
+    }
+
+
+def simulated(world: Linear, problem: sf.Problem, policy: Any, rounds: int, seed: int, runs: int) -> dict[str, Any]:
+    """The records of a simulation."""
+    found = sf.simulate(world, problem, policy, runs=runs, seed=seed, max_pulls=rounds, workers=1)
+    names = ("pulls", "arm", "level", "gap", "unsafe_pulls", "first_unsafe", "outcome", "pulls_per_arm", "levels")
+    return {name: getattr(found, name).tolist() for name in names}
+
+
+def diary(rounds: int = 60, seed: int = 5) -> dict[str, Any]:
+    """All scenes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sf.errors.NeverStopsWarning)
+        return {
+            name: {
+                "live": live(world, problem, policy, rounds, seed),
+                "simulated": simulated(world, problem, policy, rounds, seed, runs=2),
+            }
+            for name, world, problem, policy in scenes()
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(diary()))

@@ -1,0 +1,86 @@
+"""The README does what it shows: its Python runs and prints that, its commands work, its links lead somewhere."""
+
+import contextlib
+import io
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line.partition("#")[0].split() for kind, block in BLOCKS if kind == "sh" for line in block.strip().splitlines()
+]
+
+
+def test_the_python_runs_and_prints_what_is_shown() -> None:
+    names: dict[str, object] = {}
+    for (kind, block), (next_kind, shown) in itertools.pairwise(BLOCKS):
+        if kind == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block, "README.md", "exec"), names)
+            assert next_kind == "text"
+            assert said_alike(printed.getvalue(), shown)
+
+
+def said_alike(printed: str, shown: str) -> bool:
+    """Whether the words are the same and the numbers close: another CPU may round differently in the last place."""
+    number = r"\d+(?:\.\d+)?"
+    same_words = re.split(number, printed) == re.split(number, shown)
+    pairs = zip(re.findall(number, printed), re.findall(number, shown), strict=same_words)
+    return same_words and all(float(a) == pytest.approx(float(b), rel=0.05) for a, b in pairs)
+
+
+def test_the_first_python_block_has_twelve_lines() -> None:
+    first = next(block for kind, block in BLOCKS if kind == "python")
+    assert len(first.strip().splitlines()) == 12
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_commands_work(command: list[str], tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    program = str(Path(sys.executable).parent / command[0])
+    done = subprocess.run([program, *command[1:]], cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_problem_file_is_one() -> None:
+    block = next(block for kind, block in BLOCKS if kind == "toml")
+    table = tomllib.loads(block)
+    problem = sf.Problem.from_dict(table)
+    assert sf.worlds.Linear.for_problem(problem, **table["world"]).best_arm() == 0
+    assert sf.policies.from_dict(table["policy"]).name == "safe-lingape"
+
+
+def test_the_example_file_states_the_same_problem() -> None:
+    block = next(block for kind, block in BLOCKS if kind == "toml")
+    assert sf.Problem.from_dict(tomllib.loads(block)) == sf.Problem.load(ROOT / "examples" / "pumps.toml")
+
+
+def test_links_and_pictures_lead_to_files() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    assert targets
+    assert not [target for target in targets if "://" not in target and not (ROOT / target).exists()]
+
+
+@pytest.mark.parametrize("table", ["promise", "bench"])
+def test_the_generated_tables_have_their_markers_once(table: str) -> None:
+    assert README.count(f"<!-- {table}:start -->") == README.count(f"<!-- {table}:end -->") == 1
+
+
+def test_the_make_targets_that_are_named_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z]+)\b", README.partition("## When to use it")[0]))
+    assert {"run", "test", "promise"} <= named <= targets
