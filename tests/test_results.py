@@ -119,7 +119,8 @@ def judged_by_hand(policy: Any, status: list[int], arm: list[int], level: list[f
     n = len(status)
     records = Records(
         status=np.array(status), pulls=np.full(n, 10), arm=np.array(arm), level=np.array(level), gap=np.zeros(n),
-        unsafe=np.zeros(n, int), first_unsafe=np.zeros(n, int), pulls_per_arm=np.full((n, 2), 5), levels=np.array(levels),
+        unsafe=np.zeros(n, int), first_unsafe=np.zeros(n, int), pulls_per_arm=np.full((n, 2), 5),
+        levels=np.array(levels),
     )  # fmt: skip
     truth = Judgement(
         values=world.values, safe_up_to=np.array([0.6 * (1 + 1e-12), np.inf]), best_arm=0, best_level=0.6,

@@ -454,3 +454,29 @@ def test_every_pull_is_certified_on_the_dial_and_not_too_large_a_step(
         session.tell(pull, reward=reward, safety=safety)
     assert (session.levels <= np.maximum(world.best_levels(), posed.safe_level) + 1e-12).all()
     assert (session.levels <= posed.max_level + 1e-15).all()
+
+
+# -- in doubt, do not stop --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("array", ["N", "M", "G", "v", "est", "log_det"])
+def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array: str, value: float) -> None:
+    world = sf.worlds.limited()
+    posed = world.default_problem().with_(epsilon=0.02)
+    for policy in (sf.SafeLinGapE(), sf.SafeLinGapE(selection="optimistic", pull="rounding"), sf.Uniform()):
+        for place in (0, 1):
+            session = sf.Session(posed, policy, seed=3, max_pulls=90)
+            while not session.stopped:
+                if session.pulls == 21:
+                    numbers = getattr(session._state, array).reshape(-1)
+                    numbers[place % len(numbers)] = value
+                pull = session.ask()
+                assert world.is_safe(pull.arm, pull.level)
+                reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=3)
+                try:
+                    session.tell(pull, reward=reward, safety=safety)
+                except NumericalBreakdown:
+                    assert session.outcome == "breakdown"
+            assert session.outcome in ("breakdown", "undecided", "contradiction")
+            assert session.recommendation is None

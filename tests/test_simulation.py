@@ -186,10 +186,11 @@ import json, sys, threading
 import surefoot as sf
 world = sf.worlds.limited()
 problem = world.default_problem().with_(epsilon=0.0)
-sf.simulate(world, problem, sf.SafeLinGapE(), runs=1, max_pulls=5)  # compiled before the clock starts
+policy = sf.SafeLinGapE(selection="optimistic")  # never stops at epsilon = 0
+sf.simulate(world, problem, policy, runs=1, max_pulls=5)  # compiled before the clock starts
 print("ready", flush=True)
-found = sf.simulate(world, problem, sf.SafeLinGapE(), runs=10**7, max_pulls=300, seed=3, workers=int(sys.argv[1]))
-again = sf.simulate(world, problem, sf.SafeLinGapE(), runs=4, max_pulls=300, seed=3, first_run=int(found.run[-4]))
+found = sf.simulate(world, problem, policy, runs=10**7, max_pulls=300, seed=3, workers=int(sys.argv[1]))
+again = sf.simulate(world, problem, policy, runs=4, max_pulls=300, seed=3, first_run=int(found.run[-4]))
 print(json.dumps({
     "runs": len(found), "interrupted": found.interrupted, "requested": found.requested,
     "finished": bool((found.pulls == 300).all()), "summary": found.summary()["interrupted"],

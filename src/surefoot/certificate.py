@@ -82,11 +82,13 @@ def statement(policy: Policy, problem: Problem, name: str, level: float, alarms:
     answer = f"{name} at level {level:.4g}" if name != NOTHING else "doing nothing"
     epsilon = f"{problem.epsilon:.4g}"
     promise = {
-        WITHIN_EPSILON: f"{confidence}, {answer} is within {epsilon} of the best safe option at its highest safe level.",
+        WITHIN_EPSILON: (
+            f"{confidence}, {answer} is within {epsilon} of the best safe option at its highest safe level."
+        ),
         PROPOSITION_1: (
-            f"{confidence}, {answer} is within {epsilon} of every option *at the level certified for it so far*. "
-            f"Against the best safe option at its highest safe level g*, of value V* and certified up to g, the shortfall "
-            f"is at most {epsilon} + (1 - g/g*) V* (Proposition 1)."
+            f"{confidence}, {answer} is within {epsilon} of every option at the level certified for it so far. "
+            "Against the best safe option at its highest safe level g*, of value V* and certified up to g, the "
+            f"shortfall is at most {epsilon} + (1 - g/g*) V* (Proposition 1)."
         ),
         WITHOUT_LIMITS: (
             f"{confidence}, {answer} is within {epsilon} of the best option at full level, safe or not. "

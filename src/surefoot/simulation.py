@@ -46,6 +46,7 @@ def simulate(
     workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
     inst = policy.instance(problem)
     rules = policy.rules(problem, inst)
+    policy.engine()  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
     with progress_bar(progress, runs, policy.name) as advance:

@@ -63,13 +63,13 @@ def test_exploration_until_confident_ends_when_no_level_can_cost_the_given_amoun
 
 def test_looking_whether_levels_matter_does_not_freeze_them() -> None:
     inst = instance([[1.0]])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     assert callable_form(explores)(inst, plan(1, 10, until_cost=1e-9), state)
     assert state.clock[FROZEN] == 0
 
 
 def test_a_harmless_arm_needs_no_exploration() -> None:
     inst = instance([[1.0]], eta0=[-50.0], D=[1.0, 1.0])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     assert not callable_form(explores)(inst, plan(1, 10**6, until_cost=0.01), state)
     assert state.low[0] == pytest.approx(1.0)

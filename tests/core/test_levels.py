@@ -46,7 +46,7 @@ def test_a_pull_at_the_level_meets_the_limit_at_worst(bound: float, eta0: float)
 
 def test_levels_are_s2_and_s3() -> None:
     inst = instance(np.eye(3), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], gamma0=[0.2, 0.2, 0.9])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     set_signal(state, 1, [-1.0, 0.0, -1.0], [4.0, 1.0, 4.0])  # widths 0.2, 0.1, 0.2 with radius 0.1 sqrt(2 * 0.5)
     assert certified(inst, state)
     np.testing.assert_allclose(state.low, [0.5 / 1.2, 1.0, 0.9])
@@ -55,7 +55,7 @@ def test_levels_are_s2_and_s3() -> None:
 
 def test_an_arms_level_is_the_least_over_the_signals() -> None:
     inst = instance(np.eye(2), eta0=[-0.5, -0.2], D=[1.0, 0.0, 0.0], log_inv_delta=[1.0, 0.5, 0.5], gamma0=[0.1, 0.1])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     state.v[0, :] = 1.0  # widths 0.1
     state.est[1], state.est[2] = [-0.9, -0.3], [-0.3, -0.9]
     assert certified(inst, state)
@@ -66,7 +66,7 @@ def test_an_arms_level_is_the_least_over_the_signals() -> None:
 def test_dynamic_levels_fall_again_and_remembered_ones_do_not() -> None:
     for mode, low, high in ((DYNAMIC, 0.5 / 1.4, 0.5 / 1.2), (DYNAMIC_MAX, 0.5 / 1.3, 0.5 / 1.2)):
         inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-        state, _work = fresh(inst)
+        state, _ = fresh(inst)
         set_signal(state, 1, [-1.2], [1.0])
         assert certified(inst, state, mode)
         assert state.low[0] == pytest.approx(0.5 / 1.3)
@@ -77,9 +77,9 @@ def test_dynamic_levels_fall_again_and_remembered_ones_do_not() -> None:
 
 
 def test_remembered_levels_are_remembered_by_signal() -> None:
-    """Round one certifies signal 1 far and signal 2 little, round two the reverse: the minimum uses the better of each."""
+    """Round one certifies signal 1 further, round two signal 2: the minimum uses the better of each."""
     inst = instance(np.eye(1), eta0=[-0.5, -0.5], D=[1.0, 0.0, 0.0], log_inv_delta=[1.0, 0.5, 0.5], gamma0=[0.1])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     state.v[0, :] = 1.0
     for first, second in ((-0.9, -1.15), (-1.05, -0.98)):
         state.est[1, 0], state.est[2, 0] = first, second
@@ -89,12 +89,12 @@ def test_remembered_levels_are_remembered_by_signal() -> None:
 
 def test_remembered_levels_that_cross_are_a_contradiction() -> None:
     inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-    state, work = fresh(inst)
+    state, _ = fresh(inst)
     set_signal(state, 1, [-0.7], [1.0])
     assert certified(inst, state, DYNAMIC_MAX)
     set_signal(state, 1, [-1.5], [1.0])
     assert not certified(inst, state, DYNAMIC_MAX)
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     set_signal(state, 1, [-0.7], [1.0])
     assert certified(inst, state, DYNAMIC)
     set_signal(state, 1, [-1.5], [1.0])
@@ -103,7 +103,7 @@ def test_remembered_levels_that_cross_are_a_contradiction() -> None:
 
 def test_static_levels_freeze_when_first_certified() -> None:
     inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     set_signal(state, 1, [-0.9], [1.0])
     certified(inst, state, STATIC)
     set_signal(state, 1, [0.0], [1.0])
@@ -122,7 +122,7 @@ def test_the_dial_and_its_top_bound_certified_and_optimistic_levels() -> None:
     inst = instance(
         np.eye(2), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], grid=[0.2, 0.4, 0.6], ceiling=[0.6, 0.4],
     )  # fmt: skip
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     set_signal(state, 1, [-1.0, 5.0], [1.0, 1.0])
     certified(inst, state)
     assert state.low.tolist() == [0.4, 0.4]
@@ -158,7 +158,7 @@ def test_without_limits_every_level_is_the_top_of_the_dial() -> None:
 
 def test_the_margin_is_the_distance_to_the_nearest_limit_in_the_worst_case() -> None:
     inst = instance(np.eye(1), eta0=[-0.5, -0.4], D=[1.0, 0.0, 0.0], log_inv_delta=[1.0, 0.5, 0.5], gamma0=[0.1])
-    state, _work = fresh(inst)
+    state, _ = fresh(inst)
     state.v[0, :] = 1.0
     state.est[1, 0], state.est[2, 0] = -0.4, -0.6  # at worst -0.5 and -0.7
     assert callable_form(margin)(inst, state, 0, 0.5) == pytest.approx(min(0.5 - 0.25, 0.4 - 0.35))

@@ -18,7 +18,7 @@ def words(seed: int, purpose: int, run: int, block: int) -> list[int]:
 
 
 ADDRESSES = [
-    (0, NOISE, 0, 0), (0, NOISE, 0, 1), (7, EXPLORE, 3, 12345), (2**63 - 1, NOISE, 2**40, 2**50), (1, EXPLORE, 0, 2**62),
+    (0, NOISE, 0, 0), (0, NOISE, 0, 1), (7, EXPLORE, 3, 12345), (2**63 - 1, NOISE, 2**40, 2**50), (1, EXPLORE, 0, 2**62)
 ]  # fmt: skip
 
 

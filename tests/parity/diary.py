@@ -29,10 +29,12 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
         ("lingape", two_limits(), free, sf.LinGapE()),
         ("lingape rounding", two_limits(distribution="uniform"), free, sf.LinGapE(pull="rounding", radius="norm")),
         ("conservative", two_limits(), free, sf.SafeLinGapE(explore=explore)),
-        ("static", two_limits(), dials, sf.SafeLinGapE(levels="static", explore=sf.EOptimal(20), pull="rounding-finite")),
+        ("static", two_limits(), dials, sf.SafeLinGapE(levels="static", explore=sf.EOptimal(20))),
+        ("finite", two_limits(), dials, sf.SafeLinGapE(levels="static", explore=explore, pull="rounding-finite")),
         ("optimistic", two_limits(distribution="rademacher"), dials,
          sf.SafeLinGapE(levels="dynamic-max", selection="optimistic", null_pull=True, safety_radius="determinant")),
-        ("rounding", two_limits(), free, sf.SafeLinGapE(selection="optimistic", pull="rounding", explore=sf.UntilConfident(rounds=30))),
+        ("rounding", two_limits(), free,
+         sf.SafeLinGapE(selection="optimistic", pull="rounding", explore=sf.UntilConfident(rounds=30))),
         ("uniform", two_limits(), free, sf.Uniform(selection="optimistic", null_pull=True)),
     ]  # fmt: skip
 

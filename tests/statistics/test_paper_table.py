@@ -47,9 +47,7 @@ def test_the_row_is_reproduced_within_three_standard_errors(name: str, show: Any
     mean, sd = runs.pulls.mean(), runs.pulls.std(ddof=1)
     error = sqrt(row.error**2 + sd**2 / RUNS)
     if request.config.getoption("verbose") > 0:
-        show(
-            f"\n{name}: {mean:.0f} ({sd / sqrt(RUNS):.0f}) against {row.mean} ({row.error}); sd {sd:.0f} against {row.sd}"
-        )
+        show(f"\n{name}: {mean:.0f} ({sd / sqrt(RUNS):.0f}) against {row.mean} ({row.error}); sd {sd:.0f}, {row.sd}")
     assert runs.stopped.all()
     assert abs(mean - row.mean) <= 3 * error
     assert sd == pytest.approx(row.sd, rel=0.1)

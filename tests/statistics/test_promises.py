@@ -195,7 +195,8 @@ def test_certify_coverage(world: str, show: Any) -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_certify_promises(world: str, show: Any) -> None:
     show(
-        f"\npromises, {world}: shares of 1000 runs (promised: unsafe {DELTA}, broken {DELTA}, or {2 * DELTA} if optimistic)"
+        f"\npromises, {world}: shares of 1000 runs "
+        f"(promised: unsafe {DELTA}, broken {DELTA}, or {2 * DELTA} if optimistic)"
     )
     for name, policy in POLICIES.items():
         for noise in NOISES:

@@ -6,7 +6,7 @@ from surefoot.core.confidence import arm_width, open_set
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC, certify
 from surefoot.core.random import EXPLORE, philox, uniform
-from surefoot.core.types import DECIDING, FROZEN, PHASE, ROUND, Indices, Instance, State, Vector, Work
+from surefoot.core.types import CONTRADICTED, DECIDING, FROZEN, PHASE, ROUND, Indices, Instance, State, Vector, Work
 
 SCHEDULE, RANDOM = 0, 1  # the order of arms
 
@@ -26,7 +26,7 @@ def explores(inst: Instance, plan: Exploration, state: State, work: Work) -> boo
     """Whether the next pull still explores. Once over, exploration stays over."""
     if state.clock[PHASE] == DECIDING:
         return False
-    over = state.clock[ROUND] >= plan.rounds
+    over = state.clock[ROUND] >= plan.rounds or state.clock[CONTRADICTED] == 1
     if not over and plan.until_cost >= 0.0:
         over = levels_stopped_mattering(inst, state, work, plan.until_cost)
     if over:

@@ -18,7 +18,7 @@ class Race(NamedTuple):
     challenger: int
     challenger_level: float
     gap: float  # B(t): the most by which the challenger might be better
-    width: float  # the part of the gap that is uncertainty about the reward
+    width: float  # under optimistic selection, the part of the gap that is uncertainty about the reward
 
 
 @kernel
@@ -51,7 +51,10 @@ def find_race(inst: Instance, state: State, selection: int, null_pull: bool) -> 
     elif not sound or gap == -inf:  # a value that is not a number is never a reason to stop
         gap = inf
     level_j = levels[j] if j != NULL else 0.0
-    return Race(i, level_i, j, level_j, gap, difference_width(state, ball, max(j, 0), level_j, x_i, level_i))
+    width = 0.0
+    if selection == OPTIMISTIC:
+        width = difference_width(state, ball, max(j, 0), level_j, x_i, level_i)
+    return Race(i, level_i, j, level_j, gap, width)
 
 
 @kernel

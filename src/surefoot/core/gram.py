@@ -52,7 +52,7 @@ def begin(inst: Instance, state: State, work: Work) -> None:
 def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
     """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
     t = state.clock[ROUND] + 1
-    for g in range(len(inst.lam)):  # first, since it waits for nothing
+    for g in range(len(inst.lam) if inst.any_norm else 0):  # first, since it waits for nothing
         state.growth[g] = log(1.0 + t * (inst.L * inst.L / inst.lam[g]))
     healthy = True
     K, n = len(state.N), len(inst.R)

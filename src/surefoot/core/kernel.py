@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -121,12 +122,13 @@ def entry(function: Any) -> Any:
     folder = _cache_folder()
     if folder is None:
         return numba.njit(**OPTIONS)(source)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)  # read when the cache is attached, that is now
-    try:
-        return numba.njit(cache=True, **OPTIONS)(source)
-    finally:
-        numba.config.CACHE_DIR = before
+    with _one_at_a_time:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)  # read when the cache is attached, that is now
+        try:
+            return numba.njit(cache=True, **OPTIONS)(source)
+        finally:
+            numba.config.CACHE_DIR = before
 
 
 def specialise(template: Callable[..., Any], name: str, **parts: Any) -> Any:
@@ -161,6 +163,7 @@ def source_digest() -> str:
     return digest.hexdigest()[:20]
 
 
+_one_at_a_time = Lock()  # the folder is a setting of the whole process
 _folder: Path | None = None
 _folder_is_known = False
 

@@ -12,12 +12,12 @@ CROSSING = 1e-9  # levels that cross by more than rounding prove the confidence 
 
 @kernel
 def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: bool) -> bool:
-    """The certified level of every arm, and the optimistic one if asked for; False if the sets contradict each other.
+    """The certified level of every arm, and the optimistic one if asked for.                            (S1-S3)
 
-    (S1-S3)
+    False if the sets contradict each other or a level that was said to be safe.
     """
     if mode == STATIC and state.clock[FROZEN] == 1:
-        return True
+        return known_levels_hold(inst, state)
     for s in range(1, len(inst.R)):
         work.radius[s] = open_set(inst, state, s).radius
     agree = True
@@ -26,6 +26,7 @@ def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: boo
         for s in range(1, len(inst.R)):
             width = arm_width(state, ConfidenceSet(s, inst.gram_of[s], work.radius[s]), k)
             low = level_at(state.est[s, k] - width, inst.eta0[s - 1])
+            agree = agree and may_be_safe(state.est[s, k] + width, inst.gamma0[k], inst.eta0[s - 1])
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
                 low = max(low, state.low_of[s - 1, k])
             state.low_of[s - 1, k] = low
@@ -41,6 +42,24 @@ def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: boo
             state.high[k] = max(state.low[k], round_down(inst.grid, highest))
     state.clock[FROZEN] = 1
     return agree
+
+
+@kernel
+def may_be_safe(bound: float, level: float, eta0: float) -> bool:
+    """Whether a signal of at most `bound` per unit level can keep its limit at this level."""
+    return level * bound >= eta0 * (1.0 + CROSSING)
+
+
+@kernel
+def known_levels_hold(inst: Instance, state: State) -> bool:
+    """Whether the sets still allow that every arm is safe at its known level, as was promised."""
+    hold = True
+    for s in range(1, len(inst.R)):
+        ball = open_set(inst, state, s)
+        for k in range(len(state.low)):
+            bound = state.est[s, k] + arm_width(state, ball, k)
+            hold = hold and may_be_safe(bound, inst.gamma0[k], inst.eta0[s - 1])
+    return hold
 
 
 @kernel

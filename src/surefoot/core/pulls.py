@@ -28,13 +28,15 @@ def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: 
 @kernel
 def greedy(state: State, work: Work, g: int, i: int, level_i: float, j: int, level_j: float) -> int:
     """The arm whose pull shrinks |y| most, y = level_i x_i - level_j x_j.                                   (G4)"""
-    best, best_gain = 0, -1.0
+    best, best_gain, best_den = 0, -1.0, 1.0  # gains are compared as fractions: a product is cheaper than a quotient
     for k in range(len(state.N)):
         level = work.reach[k]
         overlap = level * (level_i * state.G[g, i, k] - level_j * state.G[g, j, k])
-        gain = overlap * overlap / (1.0 + level * level * state.v[g, k])
-        best = k if gain > best_gain else best
-        best_gain = gain if gain > best_gain else best_gain
+        gain, den = overlap * overlap, 1.0 + level * level * state.v[g, k]
+        better = gain * best_den > best_gain * den
+        best = k if better else best
+        best_gain = gain if better else best_gain
+        best_den = den if better else best_den
     return best
 
 

@@ -33,6 +33,7 @@ class Instance(NamedTuple):
     D: Vector  # (n,) bound on the norm of the unknown weights
     log_inv_delta: Vector  # (n,) log(1/delta) of each signal's confidence set
     radius: Indices  # (n,) DETERMINANT or NORM
+    any_norm: bool  # whether one of them is NORM
     eta0: Vector  # (m,) safety limits, all negative
     gamma0: Vector  # (K,) levels known to be safe
     ceiling: Vector  # (K,) highest level the dial allows

@@ -66,6 +66,7 @@ def instance_of(problem: Problem, reward_radius: str, safety_radius: str) -> Ins
         D=np.array([problem.reward.norm, *(limit.norm for limit in problem.safety)]),
         log_inv_delta=np.array([-log(problem.delta)] + [log(m) - log(problem.delta_safety)] * m),
         radius=np.array([RADII[reward_radius]] + [RADII[safety_radius]] * m, np.int64),
+        any_norm="norm" in (reward_radius, safety_radius),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
         gamma0=np.array(problem.safe_level),
         ceiling=ceiling,

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefoot.errors import NumericalBreakdown
+from surefoot.errors import NumericalBreakdown
 from surefoot.theory.alternatives import Answer, Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
 
 STEP = 0.5  # the next question lies this far from the best allocation so far towards the program's solution
@@ -95,7 +96,8 @@ class ArmSearch:
             if point.bound <= worth or point.bound - rate <= tolerance * point.bound:
                 break
             asked = (1.0 - STEP) * best + STEP * outer
-        assert point is not None
+        if point is None:  # not one linear program could be solved
+            raise NumericalBreakdown("the cutting planes of the lower bound", 0)
         self.w = best
         return Point(level, rate, point.bound, best, point.cuts, point.multiplier)
 
@@ -174,7 +176,8 @@ class _Bisection:
         while self.waiting and -self.waiting[0][0] > self._worth() and nodes > 0:
             nodes -= 1
             self._open(*heapq.heappop(self.waiting))
-        assert self.best is not None
+        if self.best is None:  # no answer could be opened
+            raise NumericalBreakdown("the search over answers of the lower bound", 0)
         arm, point = self.best
         bound = max([point.rate, self.settled, *(-node[0] for node in self.waiting)])
         programs = sum(search.programs for search in self.searches.values())

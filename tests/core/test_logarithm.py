@@ -1,0 +1,34 @@
+"""The logarithm of the core, the same compiled and interpreted, against forty digits."""
+
+import mpmath
+import numpy as np
+import pytest
+from lab import callable_form
+
+from surefoot.core.logarithm import log
+
+
+def test_the_logarithm_has_all_its_digits() -> None:
+    mpmath.mp.dps = 40
+    rng = np.random.default_rng(3)
+    points = [
+        *np.exp(rng.uniform(-700, 700, 2000)), *rng.uniform(0.5, 2, 2000), *(1.0 + 10.0 ** rng.uniform(-16, -1, 2000)),
+        0.5, 1.0, 2.0, 3.0, np.sqrt(0.5), np.sqrt(2.0), 2.0**-53, 1.0 - 2.0**-53, 1.0 + 2.0**-52, 1e308, 2.3e-308,
+    ]  # fmt: skip
+    for x in points:
+        exact = float(mpmath.log(mpmath.mpf(float(x))))
+        assert callable_form(log)(float(x)) == pytest.approx(exact, rel=5e-16, abs=0.0), x
+
+
+def test_the_logarithm_never_falls() -> None:
+    for start in (0.4999, 0.70709, 0.99999, 1.0, 1.41419, 1.9999, 77.7):
+        points = start * (1.0 + np.arange(4000) * 2.0**-48)
+        values = np.array([callable_form(log)(float(x)) for x in points])
+        assert (np.diff(values) >= -2.3e-16 * np.maximum(np.abs(values[1:]), 1e-300)).all()
+
+
+def test_what_has_no_logarithm_is_no_number() -> None:
+    for x in (-1.0, np.nan):
+        assert np.isnan(callable_form(log)(x))
+    assert callable_form(log)(0.0) == -np.inf
+    assert callable_form(log)(np.inf) == np.inf
