@@ -456,6 +456,30 @@ def test_every_pull_is_certified_on_the_dial_and_not_too_large_a_step(
     assert (session.levels <= posed.max_level + 1e-15).all()
 
 
+# -- data that refute the model ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("explore", [None, sf.RoundRobin(10_000)], ids=["deciding", "exploring"])
+@pytest.mark.parametrize("levels", ["static", "dynamic", "dynamic-max"])
+def test_a_known_level_that_the_data_refute_ends_the_session_by_name(levels: Any, explore: Any) -> None:
+    """The user said 0.2 is safe for every arm; it reads -1.2 there, far below the limit of -0.5."""
+    session = sf.Session(problem(), sf.SafeLinGapE(levels=levels, explore=explore), max_pulls=5000)
+    while not session.stopped:
+        pull = session.ask()
+        session.tell(pull, reward=0.1, safety=-6.0 * pull.level)
+    assert session.outcome == "contradiction"
+    assert session.pulls < 100
+    assert session.recommendation is None
+
+
+def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer() -> None:
+    session = sf.Session(problem(), max_pulls=5000)
+    while not session.stopped:
+        pull = session.ask()
+        session.tell(pull, reward=1000.0 * pull.level, safety=0.0)
+    assert session.outcome == "contradiction"
+
+
 # -- in doubt, do not stop --------------------------------------------------------------------------------------------
 
 

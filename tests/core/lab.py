@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.core.gram import absorb, begin
 from surefoot.core.kernel import entry
-from surefoot.core.types import DETERMINANT, Instance, State, Work, new_state, new_work
+from surefoot.core.types import DETERMINANT, NORM, Instance, State, Work, new_state, new_work
 
 
 @cache
@@ -37,6 +37,7 @@ def instance(X: Any, **changes: Any) -> Instance:
         "epsilon": 0.1,
         **changes,
     }
+    table.setdefault("any_norm", bool((np.array(table["radius"]) == NORM).any()))
     whole = ("gram_of", "radius")
     return Instance(
         **{

@@ -25,10 +25,3 @@ def test_the_logarithm_never_falls() -> None:
         points = start * (1.0 + np.arange(4000) * 2.0**-48)
         values = np.array([callable_form(log)(float(x)) for x in points])
         assert (np.diff(values) >= -2.3e-16 * np.maximum(np.abs(values[1:]), 1e-300)).all()
-
-
-def test_what_has_no_logarithm_is_no_number() -> None:
-    for x in (-1.0, np.nan):
-        assert np.isnan(callable_form(log)(x))
-    assert callable_form(log)(0.0) == -np.inf
-    assert callable_form(log)(np.inf) == np.inf

@@ -112,6 +112,31 @@ class Textbook:
         self.frozen = low, np.maximum(low, high)
         return self.frozen
 
+    def levels_crossed(self) -> bool:
+        """Whether a remembered pessimistic level lies above a remembered optimistic one: no mu fits."""
+        return bool((self.best_low > self.best_high + 5e-10).any())
+
+    def known_level_refuted(self) -> bool:
+        """Whether the sets rule out that some arm is safe at its known level."""
+        m = len(self.eta0)
+        for s in range(m):
+            beta = self.radius(self.R_s[s], self.D_s[s], self.delta_s / m, self.safety_radius)
+            highest = [x @ self.mu_hat[s] + beta * self.norm(x) for x in self.X]
+            if (self.gamma0 * highest < self.eta0[s] * (1 + 5e-10)).any():
+                return True
+        return False
+
+    def estimate_impossible(self) -> bool:
+        """Whether an estimate lies grossly beyond what the norm bounds allow."""
+        kinds = [(self.theta_hat, self.R, self.D, self.delta, self.reward_radius)]
+        m = len(self.eta0)
+        kinds += [(self.mu_hat[s], self.R_s[s], self.D_s[s], self.delta_s / m, self.safety_radius) for s in range(m)]
+        return any(
+            abs(x @ estimate) > 9.999 * np.linalg.norm(x) * D + self.radius(R, D, delta, kind) * self.norm(x)
+            for estimate, R, D, delta, kind in kinds
+            for x in self.X
+        )
+
     def reach(self, low: Any) -> Any:
         """The level at which each arm may be pulled now.                                                  (S4)"""
         allowed = np.maximum(self.last, self.gamma0) + self.step

@@ -194,10 +194,7 @@ def test_certify_coverage(world: str, show: Any) -> None:
 @pytest.mark.certify
 @pytest.mark.parametrize("world", WORLDS)
 def test_certify_promises(world: str, show: Any) -> None:
-    show(
-        f"\npromises, {world}: shares of 1000 runs "
-        f"(promised: unsafe {DELTA}, broken {DELTA}, or {2 * DELTA} if optimistic)"
-    )
+    show(f"\npromises, {world}: shares of 1000 runs (nominal {DELTA}; broken {2 * DELTA} if optimistic)")
     for name, policy in POLICIES.items():
         for noise in NOISES:
             found = check_promises(WORLDS[world](noise), policy, runs=1000, seed=202, max_pulls=200_000)

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -164,27 +164,28 @@ def source_digest() -> str:
 
 
 _one_at_a_time = Lock()  # the folder is a setting of the whole process
-_folder: Path | None = None
-_folder_is_known = False
+_digest_at_start = "" if INTERPRETED else source_digest()
 
 
 def _cache_folder() -> Path | None:
-    """The folder for this very source, or None where nothing can be written (then every process compiles anew)."""
-    global _folder, _folder_is_known
-    if not _folder_is_known:
-        _folder_is_known = True
-        folder = cache_root() / f"kernels-{source_digest()}"
-        try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
-                _forget_old_folders(folder)
-            probe = folder / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
-            _folder = folder
-        except OSError:
-            _folder = None
-    return _folder
+    """The folder for this very source, or None where nothing can be kept, and every process compiles anew.
+
+    Nothing is kept either when a source has changed since this process began: what it has loaded may be the old
+    text or the new one.
+    """
+    if source_digest() != _digest_at_start:
+        return None
+    folder = cache_root() / f"kernels-{_digest_at_start}"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _forget_old_folders(folder)
+        probe = folder / f".probe-{os.getpid()}-{get_ident()}"
+        probe.touch()
+        probe.unlink()
+    except OSError:
+        return None
+    return folder
 
 
 def _forget_old_folders(current: Path, days: float = 30.0) -> None:

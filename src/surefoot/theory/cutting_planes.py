@@ -16,7 +16,6 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefoot.errors import NumericalBreakdown
-from surefoot.errors import NumericalBreakdown
 from surefoot.theory.alternatives import Answer, Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
 
 STEP = 0.5  # the next question lies this far from the best allocation so far towards the program's solution
