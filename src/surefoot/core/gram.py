@@ -73,8 +73,8 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
             for b in range(K):
                 state.G[g, a, b] -= factor * u[b]
             state.v[g, a] = state.G[g, a, a]
+            healthy = healthy and state.v[g, a] >= 0.0
         state.log_det[g] += log(den)
-        healthy = healthy and state.v[g, k] >= 0.0
     state.N[k] += gamma * gamma
     for s in range(n):
         state.M[s, k] += gamma * observed[s]

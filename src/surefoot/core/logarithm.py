@@ -4,6 +4,8 @@ System libraries differ in the last digit between versions, between CPU and GPU,
 machine would then differ too.
 """
 
+from math import inf, nan
+
 from surefoot.core.kernel import float_bits, float_of_bits, kernel
 
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # the bits of the square root of one half
@@ -12,11 +14,13 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # hi
 
 @kernel
 def log(x: float) -> float:
-    """log(x) for a positive normal number, within one unit in the last place.
+    """log(x) for a positive normal number, within one unit in the last place; not a number for anything else.
 
     x = 2^e m with m between sqrt(1/2) and sqrt(2), and log(m) = log(1 + f) by the series of its odd part in
     s = f / (2 + f), cut to a minimax polynomial in s^2.
     """
+    if not 2.3e-308 < x < inf:
+        return nan
     bits = float_bits(x)
     e = (bits - SQRT_HALF_BITS) >> 52
     f = float_of_bits(bits - (e << 52)) - 1.0
