@@ -14,6 +14,7 @@ PACKAGE = Path(surefoot.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 PROBLEM = {"arm_tables", "checks", "errors", "problem", "problem_files", "problem_settings", "signals", "span"}
+NUMBERS = {"core", "policies", "worlds", "certificate", "session", "results", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
     "errors": set(),
     "checks": {"errors"},
@@ -25,21 +26,22 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "results": {"core", "policies", "certificate", *PROBLEM},
     "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
-    "cli": {
-        "core",
-        "policies",
-        "certificate",
-        "session",
-        "results",
-        "simulation",
-        "theory",
-        "worlds",
-        *PROBLEM,
-        "__init__",
-    },
+    "plots": {*NUMBERS, *PROBLEM},
+    "laboratory": {*NUMBERS, *PROBLEM, "plots"},
+    "cli": {*NUMBERS, *PROBLEM, "plots", "laboratory", "__init__"},
     **dict.fromkeys(PROBLEM - {"errors", "checks"}, PROBLEM),
 }
-KNOWS_THE_TRUTH = ("worlds", "theory", "simulation", "results", "cli", "core/nature", "core/play", "core/types")
+KNOWS_THE_TRUTH = (
+    "worlds",
+    "laboratory",
+    "theory",
+    "simulation",
+    "results",
+    "cli",
+    "core/nature",
+    "core/play",
+    "core/types",
+)
 TRUTH = {
     "theta_star",
     "mu_star",

@@ -37,7 +37,13 @@ def instance(X: Any, **changes: Any) -> Instance:
         "epsilon": 0.1,
         **changes,
     }
-    table.setdefault("any_norm", bool((np.array(table["radius"]) == NORM).any()))
+    lam, owner = np.array(table["lam"], float), np.array(table["gram_of"])
+    derived = {
+        "any_norm": bool((np.array(table["radius"]) == NORM).any()),
+        "rate": table["L"] ** 2 / lam,
+        "bias": np.sqrt(lam[owner]) * np.array(table["D"], float),
+    }
+    table = derived | table
     whole = ("gram_of", "radius")
     return Instance(
         **{

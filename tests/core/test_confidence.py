@@ -58,7 +58,7 @@ def test_the_norm_radius_is_never_below_the_determinant_one() -> None:
         inst = instance(rng.standard_normal((7, dim)))
         wide = instance(inst.X, radius=[NORM, NORM])
         for rounds in (0, 1, 7, 60):
-            state, _ = learned(inst, rounds)
+            state, _ = learned(wide, rounds)
             assert radius_of(wide, state, 0) >= radius_of(inst, state, 0)
 
 

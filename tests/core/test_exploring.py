@@ -40,17 +40,17 @@ def test_exploration_ends_after_its_rounds_and_stays_over() -> None:
     state, work = fresh(inst)
     asks, told = callable_form(explores), []
     for _ in range(5):
-        told.append(bool(asks(inst, plan(2, 3), state)))
+        told.append(bool(asks(inst, plan(2, 3), state, work)))
         absorbed(inst, state, work, 0, 0.2, [0.0, 0.0])
     assert told == [True, True, True, False, False]
-    assert not asks(inst, plan(2, 10**6), state)
+    assert not asks(inst, plan(2, 10**6), state, work)
 
 
 def test_exploration_until_confident_ends_when_no_level_can_cost_the_given_amount() -> None:
     inst = instance([[1.0]], R=[0.1, 0.01], D=[1.0, 1.0])
     state, work = fresh(inst)
     asks, pulls = callable_form(explores), 0
-    while asks(inst, plan(1, 10**6, until_cost=0.1), state):
+    while asks(inst, plan(1, 10**6, until_cost=0.1), state, work):
         assert pulls < 100_000
         absorbed(inst, state, work, 0, 0.2, [0.2 * 1.0, 0.2 * -0.8])
         pulls += 1
@@ -63,13 +63,13 @@ def test_exploration_until_confident_ends_when_no_level_can_cost_the_given_amoun
 
 def test_looking_whether_levels_matter_does_not_freeze_them() -> None:
     inst = instance([[1.0]])
-    state, _ = fresh(inst)
-    assert callable_form(explores)(inst, plan(1, 10, until_cost=1e-9), state)
+    state, work = fresh(inst)
+    assert callable_form(explores)(inst, plan(1, 10, until_cost=1e-9), state, work)
     assert state.clock[FROZEN] == 0
 
 
 def test_a_harmless_arm_needs_no_exploration() -> None:
     inst = instance([[1.0]], eta0=[-50.0], D=[1.0, 1.0])
-    state, _ = fresh(inst)
-    assert not callable_form(explores)(inst, plan(1, 10**6, until_cost=0.01), state)
+    state, work = fresh(inst)
+    assert not callable_form(explores)(inst, plan(1, 10**6, until_cost=0.01), state, work)
     assert state.low[0] == pytest.approx(1.0)

@@ -7,7 +7,7 @@ import pytest
 from lab import callable_form, fresh, instance
 
 from surefoot.core.gaps import CONSERVATIVE, OPTIMISTIC, Race, find_race, verdict
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, NULL, PULL
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL
 
 
 def race(values, low, high=None, selection=CONSERVATIVE, null_pull=False, X=None):  # type: ignore[no-untyped-def]
@@ -30,13 +30,13 @@ def test_the_challenger_might_be_better_by_the_gap() -> None:
     leads = {1: 0.8 - 1.0 + np.hypot(1.0, 0.4), 2: 0.5 - 1.0 + np.hypot(1.0, 1.0)}
     assert found.challenger == max(leads, key=leads.get)  # type: ignore[arg-type]
     assert found.gap == pytest.approx(max(leads.values()), rel=1e-14)
-    assert found.width == pytest.approx(np.hypot(1.0, 1.0))
 
 
 def test_an_optimistic_challenger_competes_at_its_highest_possible_level() -> None:
     found = race([1.0, 2.0], [1.0, 0.4], [1.0, 0.9], OPTIMISTIC)
     assert (found.challenger, found.challenger_level) == (1, 0.9)
     assert found.gap == pytest.approx(1.8 - 1.0 + np.hypot(1.0, 0.9))
+    assert found.width == pytest.approx(np.hypot(1.0, 0.9))
 
 
 def test_an_optimistic_leader_races_itself_while_its_level_is_unlearned() -> None:
@@ -80,22 +80,27 @@ def test_one_arm_against_doing_nothing_is_a_race() -> None:
     assert found.gap == pytest.approx(-1.0 + 0.5)
 
 
-@pytest.mark.parametrize("values", [[nan, nan], [nan, 1.0], [1.0, nan]])
+@pytest.mark.parametrize(
+    "values", [[nan, nan], [nan, 1.0], [1.0, nan], [1.0, nan, -9.0], [1.0, -9.0, nan], [nan, 1.0, -9.0]]
+)
 def test_what_is_no_number_never_ends_in_certainty(values: list[float]) -> None:
-    found = race(values, [0.5, 0.5])
+    found = race(values, [0.5] * len(values))
     inst = instance(np.eye(2), epsilon=1e9)
-    assert callable_form(verdict)(inst, found, True) != CERTIFIED
+    assert callable_form(verdict)(inst, fresh(inst)[0], found, True) != CERTIFIED
 
 
 def test_the_verdict_stops_at_epsilon_and_not_before() -> None:
     inst, judge = instance(np.eye(2), epsilon=0.1), callable_form(verdict)
+    state, _ = fresh(inst)
 
     def with_gap(gap: float) -> Race:
         return Race(0, 1.0, 1, 1.0, gap, 0.0)
 
-    assert judge(inst, with_gap(0.1), True) == CERTIFIED
-    assert judge(inst, with_gap(0.1 + 1e-12), True) == PULL
-    assert judge(inst, with_gap(-5.0), True) == CERTIFIED
-    assert judge(inst, with_gap(-5.0), False) == CONTRADICTION
-    assert judge(inst, with_gap(inf), True) == BREAKDOWN
-    assert judge(inst, with_gap(nan), True) == BREAKDOWN
+    assert judge(inst, state, with_gap(0.1), True) == CERTIFIED
+    assert judge(inst, state, with_gap(0.1 + 1e-12), True) == PULL
+    assert judge(inst, state, with_gap(-5.0), True) == CERTIFIED
+    assert judge(inst, state, with_gap(-5.0), False) == CONTRADICTION
+    assert judge(inst, state, with_gap(inf), True) == BREAKDOWN
+    assert judge(inst, state, with_gap(nan), True) == BREAKDOWN
+    state.clock[CONTRADICTED] = 1
+    assert judge(inst, state, with_gap(-5.0), True) == CONTRADICTION

@@ -19,8 +19,8 @@ from surefoot.core.levels import (
 )
 
 
-def certified(inst, state, mode=DYNAMIC, optimistic=True):  # type: ignore[no-untyped-def]
-    return callable_form(certify)(inst, state, mode, optimistic)
+def certified(inst, state, work, mode=DYNAMIC, optimistic=True):  # type: ignore[no-untyped-def]
+    return callable_form(certify)(inst, state, work, mode, optimistic)
 
 
 def set_signal(state, s, estimates, square_widths):  # type: ignore[no-untyped-def]
@@ -45,20 +45,31 @@ def test_a_pull_at_the_level_meets_the_limit_at_worst(bound: float, eta0: float)
 
 
 def test_levels_are_s2_and_s3() -> None:
-    inst = instance(np.eye(3), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], gamma0=[0.2, 0.2, 0.9])
-    state, _ = fresh(inst)
+    inst = instance(np.eye(3), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], gamma0=[0.2, 0.2, 0.6])
+    state, work = fresh(inst)
     set_signal(state, 1, [-1.0, 0.0, -1.0], [4.0, 1.0, 4.0])  # widths 0.2, 0.1, 0.2 with radius 0.1 sqrt(2 * 0.5)
-    assert certified(inst, state)
-    np.testing.assert_allclose(state.low, [0.5 / 1.2, 1.0, 0.9])
-    np.testing.assert_allclose(state.high, [0.5 / 0.8, 1.0, 0.9])
+    assert certified(inst, state, work)
+    np.testing.assert_allclose(state.low, [0.5 / 1.2, 1.0, 0.6])
+    np.testing.assert_allclose(state.high, [0.5 / 0.8, 1.0, 0.5 / 0.8])
+
+
+def test_a_known_level_that_the_sets_refute_is_a_contradiction() -> None:
+    """At 0.9 the signal reads at most 0.9 * -0.8, below the limit."""
+    for mode in (STATIC, DYNAMIC, DYNAMIC_MAX):
+        inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], gamma0=[0.9])
+        state, work = fresh(inst)
+        set_signal(state, 1, [-0.4], [4.0])
+        assert certified(inst, state, work, mode)
+        set_signal(state, 1, [-1.0], [4.0])
+        assert not certified(inst, state, work, mode)
 
 
 def test_an_arms_level_is_the_least_over_the_signals() -> None:
     inst = instance(np.eye(2), eta0=[-0.5, -0.2], D=[1.0, 0.0, 0.0], log_inv_delta=[1.0, 0.5, 0.5], gamma0=[0.1, 0.1])
-    state, _ = fresh(inst)
+    state, work = fresh(inst)
     state.v[0, :] = 1.0  # widths 0.1
     state.est[1], state.est[2] = [-0.9, -0.3], [-0.3, -0.9]
-    assert certified(inst, state)
+    assert certified(inst, state, work)
     np.testing.assert_allclose(state.low, [min(0.5 / 1.0, 0.2 / 0.4), min(1.0, 0.2 / 1.0)])
     np.testing.assert_allclose(state.high, [min(0.5 / 0.8, 1.0), 0.2 / 0.8])
 
@@ -66,12 +77,12 @@ def test_an_arms_level_is_the_least_over_the_signals() -> None:
 def test_dynamic_levels_fall_again_and_remembered_ones_do_not() -> None:
     for mode, low, high in ((DYNAMIC, 0.5 / 1.4, 0.5 / 1.2), (DYNAMIC_MAX, 0.5 / 1.3, 0.5 / 1.2)):
         inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-        state, _ = fresh(inst)
+        state, work = fresh(inst)
         set_signal(state, 1, [-1.2], [1.0])
-        assert certified(inst, state, mode)
+        assert certified(inst, state, work, mode)
         assert state.low[0] == pytest.approx(0.5 / 1.3)
         set_signal(state, 1, [-1.3], [1.0])
-        assert certified(inst, state, mode)
+        assert certified(inst, state, work, mode)
         assert state.low[0] == pytest.approx(low)
         assert state.high[0] == pytest.approx(high)
 
@@ -79,35 +90,35 @@ def test_dynamic_levels_fall_again_and_remembered_ones_do_not() -> None:
 def test_remembered_levels_are_remembered_by_signal() -> None:
     """Round one certifies signal 1 further, round two signal 2: the minimum uses the better of each."""
     inst = instance(np.eye(1), eta0=[-0.5, -0.5], D=[1.0, 0.0, 0.0], log_inv_delta=[1.0, 0.5, 0.5], gamma0=[0.1])
-    state, _ = fresh(inst)
+    state, work = fresh(inst)
     state.v[0, :] = 1.0
     for first, second in ((-0.9, -1.15), (-1.05, -0.98)):
         state.est[1, 0], state.est[2, 0] = first, second
-        assert certified(inst, state, DYNAMIC_MAX)
+        assert certified(inst, state, work, DYNAMIC_MAX)
     assert state.low[0] == pytest.approx(min(0.5 / 1.0, 0.5 / 1.08))
 
 
 def test_remembered_levels_that_cross_are_a_contradiction() -> None:
     inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-    state, _ = fresh(inst)
+    state, work = fresh(inst)
     set_signal(state, 1, [-0.7], [1.0])
-    assert certified(inst, state, DYNAMIC_MAX)
+    assert certified(inst, state, work, DYNAMIC_MAX)
     set_signal(state, 1, [-1.5], [1.0])
-    assert not certified(inst, state, DYNAMIC_MAX)
-    state, _ = fresh(inst)
+    assert not certified(inst, state, work, DYNAMIC_MAX)
+    state, work = fresh(inst)
     set_signal(state, 1, [-0.7], [1.0])
-    assert certified(inst, state, DYNAMIC)
+    assert certified(inst, state, work, DYNAMIC)
     set_signal(state, 1, [-1.5], [1.0])
-    assert certified(inst, state, DYNAMIC)
+    assert certified(inst, state, work, DYNAMIC)
 
 
 def test_static_levels_freeze_when_first_certified() -> None:
     inst = instance(np.eye(1), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1])
-    state, _ = fresh(inst)
+    state, work = fresh(inst)
     set_signal(state, 1, [-0.9], [1.0])
-    certified(inst, state, STATIC)
+    certified(inst, state, work, STATIC)
     set_signal(state, 1, [0.0], [1.0])
-    certified(inst, state, STATIC)
+    certified(inst, state, work, STATIC)
     assert state.low[0] == pytest.approx(0.5)
 
 
@@ -122,9 +133,9 @@ def test_the_dial_and_its_top_bound_certified_and_optimistic_levels() -> None:
     inst = instance(
         np.eye(2), D=[1.0, 0.0], log_inv_delta=[1.0, 0.5], R=[1.0, 0.1], grid=[0.2, 0.4, 0.6], ceiling=[0.6, 0.4],
     )  # fmt: skip
-    state, _ = fresh(inst)
+    state, work = fresh(inst)
     set_signal(state, 1, [-1.0, 5.0], [1.0, 1.0])
-    certified(inst, state)
+    certified(inst, state, work)
     assert state.low.tolist() == [0.4, 0.4]
     assert state.high.tolist() == [0.4, 0.4]  # 0.5/0.9 = 0.56 rounds down
 

@@ -23,12 +23,12 @@ class ConfidenceSet(NamedTuple):
 def open_set(inst: Instance, state: State, s: int) -> ConfidenceSet:
     """The confidence set of signal s in this round.                                                     (E3, E4)"""
     g = inst.gram_of[s]
-    lam, d = inst.lam[g], inst.X.shape[1]
+    d = inst.X.shape[1]
     if inst.radius[s] == NORM and d >= 2:  # in one dimension (E3) is not valid and (E4) takes its place
         deviation = sqrt(d * (state.growth[g] + inst.log_inv_delta[s]))
     else:
         deviation = sqrt(2.0 * inst.log_inv_delta[s] + max(state.log_det[g], 0.0))
-    return ConfidenceSet(s, g, inst.R[s] * deviation + sqrt(lam) * inst.D[s])
+    return ConfidenceSet(s, g, inst.R[s] * deviation + inst.bias[s])
 
 
 @kernel

@@ -7,7 +7,7 @@ from math import sqrt
 
 from surefoot.core.confidence import is_possible
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.logarithm import log
+from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import (
     CONTRADICTED,
     EXPLORING,
@@ -43,8 +43,6 @@ def begin(inst: Instance, state: State, work: Work) -> None:
     state.clock[PHASE] = EXPLORING
     state.clock[FROZEN] = 0
     state.clock[CONTRADICTED] = 0
-    for g in range(len(inst.lam)):
-        state.growth[g] = 0.0
     refresh(inst, state, work)
 
 
@@ -53,13 +51,13 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
     """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
     t = state.clock[ROUND] + 1
     for g in range(len(inst.lam) if inst.any_norm else 0):  # first, since it waits for nothing
-        state.growth[g] = log(1.0 + t * (inst.L * inst.L / inst.lam[g]))
+        state.growth[g] += log1p(inst.rate[g] / (1.0 + (t - 1) * inst.rate[g]))
     healthy = True
     K, n = len(state.N), len(inst.R)
     u = work.column
     for g in range(len(inst.lam)):
-        den = 1.0 + gamma * gamma * state.v[g, k]
-        weight = gamma / den
+        gain = gamma * gamma * state.v[g, k]
+        weight = gamma / (1.0 + gain)
         for a in range(K):
             u[a] = state.G[g, k, a]
         for s in range(n):
@@ -74,7 +72,7 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
                 state.G[g, a, b] -= factor * u[b]
             state.v[g, a] = state.G[g, a, a]
             healthy = healthy and state.v[g, a] >= 0.0
-        state.log_det[g] += log(den)
+        state.log_det[g] += log1p(gain)
     state.N[k] += gamma * gamma
     for s in range(n):
         state.M[s, k] += gamma * observed[s]
@@ -101,6 +99,7 @@ def refresh(inst: Instance, state: State, work: Work) -> None:
                     total += state.N[k] * inst.X[k, a] * inst.X[k, b]
                 work.A[a, b] = total
         cholesky(work.A)
+        state.growth[g] = log(1.0 + state.clock[ROUND] * inst.rate[g])
         state.log_det[g] = -d * log(inst.lam[g])
         for a in range(d):
             state.log_det[g] += 2.0 * log(work.A[a, a])

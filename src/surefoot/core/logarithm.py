@@ -34,3 +34,22 @@ def log(x: float) -> float:
     )
     half_square = 0.5 * f * f
     return e * LN2_HIGH - ((half_square - (s * (half_square + (odd + even)) + e * LN2_LOW)) - f)
+
+
+@kernel
+def log1p(x: float) -> float:
+    """log(1 + x) for x >= 0; small x, the rule after the first rounds, take eight terms of the series."""
+    if x < 0.015625:
+        return x * polynomial(x, 1.0, -1.0 / 2.0, 1.0 / 3.0, -1.0 / 4.0, 1.0 / 5.0, -1.0 / 6.0, 1.0 / 7.0, -1.0 / 8.0)
+    return log(1.0 + x)
+
+
+@kernel
+def polynomial(
+    r: float, a0: float, a1: float, a2: float, a3: float, a4: float, a5: float, a6: float, a7: float
+) -> float:
+    """a0 + a1 r + ... + a7 r^7 in three levels of independent products, which a processor computes side by side."""
+    square = r * r
+    lower = (a0 + a1 * r) + (a2 + a3 * r) * square
+    upper = (a4 + a5 * r) + (a6 + a7 * r) * square
+    return lower + upper * (square * square)

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 from surefoot.core.kernel import high_word, kernel, u64
-from surefoot.core.logarithm import log
+from surefoot.core.logarithm import log, polynomial
 
 NOISE, EXPLORE = 0, 1  # purposes: each is a stream of its own
 
@@ -72,14 +72,3 @@ def normal(u: float) -> float:
             7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15,
         )  # fmt: skip
     return -top / bottom if q < 0.0 else top / bottom
-
-
-@kernel
-def polynomial(
-    r: float, a0: float, a1: float, a2: float, a3: float, a4: float, a5: float, a6: float, a7: float
-) -> float:
-    """a0 + a1 r + ... + a7 r^7 in three levels of independent products, which a processor computes side by side."""
-    square = r * r
-    lower = (a0 + a1 * r) + (a2 + a3 * r) * square
-    upper = (a4 + a5 * r) + (a6 + a7 * r) * square
-    return lower + upper * (square * square)

@@ -28,9 +28,11 @@ class Instance(NamedTuple):
     X: Matrix  # (K, d) arms
     L: float  # largest norm of an arm
     lam: Vector  # (g,) regularisation of each Gram matrix
+    rate: Vector  # (g,) L^2 / lambda, by which (E3) grows
     gram_of: Indices  # (n,) the Gram matrix that signal s is estimated with
     R: Vector  # (n,) sub-Gaussian size of the noise
     D: Vector  # (n,) bound on the norm of the unknown weights
+    bias: Vector  # (n,) sqrt(lambda) D, what regularisation can hide
     log_inv_delta: Vector  # (n,) log(1/delta) of each signal's confidence set
     radius: Indices  # (n,) DETERMINANT or NORM
     any_norm: bool  # whether one of them is NORM

@@ -57,13 +57,18 @@ def instance_of(problem: Problem, reward_radius: str, safety_radius: str) -> Ins
     ceiling = np.array(problem.max_level)
     if len(grid):
         ceiling = grid[np.searchsorted(grid, ceiling, side="right") - 1]
+    lam = np.array([problem.regularization])
+    norms = np.array([problem.reward.norm, *(limit.norm for limit in problem.safety)])
+    L = float(np.sqrt((X * X).sum(axis=1).max()))
     return Instance(
         X=X,
-        L=float(np.sqrt((X * X).sum(axis=1).max())),
-        lam=np.array([problem.regularization]),
+        L=L,
+        lam=lam,
+        rate=L * L / lam,
         gram_of=np.zeros(1 + m, np.int64),
         R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
-        D=np.array([problem.reward.norm, *(limit.norm for limit in problem.safety)]),
+        D=norms,
+        bias=np.sqrt(problem.regularization) * norms,
         log_inv_delta=np.array([-log(problem.delta)] + [log(m) - log(problem.delta_safety)] * m),
         radius=np.array([RADII[reward_radius]] + [RADII[safety_radius]] * m, np.int64),
         any_norm="norm" in (reward_radius, safety_radius),
