@@ -483,6 +483,7 @@ def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer()
 # -- in doubt, do not stop --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's own, where the source runs interpreted
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("array", ["N", "M", "G", "v", "est", "log_det"])
 def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array: str, value: float) -> None:

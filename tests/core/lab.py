@@ -43,7 +43,7 @@ def instance(X: Any, **changes: Any) -> Instance:
         "rate": table["L"] ** 2 / lam,
         "bias": np.sqrt(lam[owner]) * np.array(table["D"], float),
     }
-    table = derived | table
+    table = {key: value for key, value in derived.items() if key in Instance._fields} | table
     whole = ("gram_of", "radius")
     return Instance(
         **{
