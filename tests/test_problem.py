@@ -187,7 +187,7 @@ NOT_NUMBERS = [
 
 
 @pytest.mark.parametrize("field", ["epsilon", "delta", "delta_safety", "regularization"])
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda value: repr(value).split(" at ")[0])
 def test_what_is_no_finite_number_is_refused_by_name(field, value):
     error = refusal(**{field: value})
     assert error.field == field

@@ -181,11 +181,11 @@ def test_lingape_pulls_unsafely_in_every_run_of_the_papers_instance() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_certify_coverage(world: str, show: Any) -> None:
     show(
-        f"\ncoverage, {world}: share of 2000 runs of up to 3000 rounds in which the truth left a set (promised {DELTA})"
+        f"\ncoverage, {world}: share of 1000 runs of up to 2000 rounds in which the truth left a set (promised {DELTA})"
     )
     for name, policy in POLICIES.items():
         for noise in NOISES:
-            found = check_coverage(WORLDS[world](noise), policy, runs=2000, rounds=3000, seed=101)
+            found = check_coverage(WORLDS[world](noise), policy, runs=1000, rounds=2000, seed=101)
             show(
                 f"  {name:15} {noise:11} reward {found[:, 0].mean():.4f}  safety {found[:, 1:].any(axis=1).mean():.4f}"
             )
