@@ -210,10 +210,11 @@ class Session:
 
     def _turn(self, arm: int, level: float) -> None:
         """Takes in work.observed and holds the next decision ready."""
-        healthy, decision, margin = self.policy.engine().turn(
+        healthy, margin, *fields = self.policy.engine().turn(
             self._inst, self._rules, self._state, self._work, self.seed, LIVE_RUN, arm, level
         )
-        self._decision: Decision = decision
+        decision = Decision(*fields)
+        self._decision = decision
         self._margin = float(margin)
         self._outcome: Outcome | None = None
         if not healthy or decision.status == BREAKDOWN:

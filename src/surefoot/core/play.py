@@ -77,10 +77,11 @@ def write_down(state: State, decision: Decision, healthy: bool, records: Records
 
 def turn(
     inst: Instance, rules: Any, state: State, work: Work, seed: int, run: int, arm: int, level: float
-) -> tuple[bool, Decision, float]:
-    """Whether the numbers are sound, the next decision, and the certified margin of its pull.
+) -> tuple[bool, float, int, int, int, float, int, float, int, float]:
+    """Whether the numbers are sound, the certified margin of the next pull, and the fields of the next Decision.
 
-    work.observed holds what the pull of `arm` at `level` returned; without an arm (NULL) the state begins anew.
+    work.observed holds what the pull of `arm` at `level` returned; without an arm (NULL) the state begins anew. The
+    result is flat: to build a named tuple, numba would run Python code that Ctrl-C can break off, and then crash.
     """
     healthy = True
     if arm == NULL:
@@ -88,9 +89,13 @@ def turn(
     else:
         healthy = absorb(inst, state, work, arm, level, work.observed)
     decision = decide(inst, rules, state, work, seed, run)
+    k, level_k = decision.arm, decision.level
     if decision.status == CERTIFIED:
-        return healthy, decision, margin(inst, state, max(decision.leader, 0), decision.leader_level)
-    return healthy, decision, margin(inst, state, decision.arm, decision.level)
+        k, level_k = max(decision.leader, 0), decision.leader_level
+    return (
+        healthy, margin(inst, state, k, level_k), decision.status, decision.phase, decision.arm, decision.level,
+        decision.leader, decision.leader_level, decision.challenger, decision.gap,
+    )  # fmt: skip
 
 
 class Engine(NamedTuple):
