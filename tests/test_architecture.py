@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
     "plots": {*NUMBERS, *PROBLEM},
-    "laboratory": {*NUMBERS, *PROBLEM, "plots"},
+    "laboratory": {*NUMBERS, *PROBLEM, "plots", "__init__"},
     "cli": {*NUMBERS, *PROBLEM, "plots", "laboratory", "__init__"},
     **dict.fromkeys(PROBLEM - {"errors", "checks"}, PROBLEM),
 }

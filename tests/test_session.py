@@ -480,6 +480,15 @@ def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer()
     assert session.outcome == "contradiction"
 
 
+def test_the_pull_of_another_session_is_refused() -> None:
+    world = sf.worlds.hard()
+    one = sf.Session(world.paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
+    other = sf.Session(world.paper_problem().with_(safe_level=0.1), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
+    with pytest.raises(sf.errors.InvalidInput, match="not the pull that this session asked for"):
+        one.tell(other.ask(), reward=0.0, safety=0.0)
+    assert one.pulls == 0
+
+
 # -- in doubt, do not stop --------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from lab import callable_form
 
-from surefoot.core.logarithm import log
+from surefoot.core.logarithm import log, log1p
 
 
 def test_the_logarithm_has_all_its_digits() -> None:
@@ -30,3 +30,16 @@ def test_the_logarithm_never_falls() -> None:
 @pytest.mark.parametrize("x", [-1.0, -1e-300, 0.0, np.nan, np.inf, -np.inf])
 def test_what_has_no_finite_logarithm_never_looks_like_a_number(x: float) -> None:
     assert not np.isfinite(callable_form(log)(x))
+
+
+def test_the_logarithm_of_one_plus_a_small_number_has_all_its_digits() -> None:
+    mpmath.mp.dps = 40
+    rng = np.random.default_rng(4)
+    for x in (*(10.0 ** rng.uniform(-18, 3, 4000)), *rng.uniform(0.0, 1.0, 2000), 0.0, 1e-300):
+        exact = float(mpmath.log1p(mpmath.mpf(float(x))))
+        assert callable_form(log1p)(float(x)) == pytest.approx(exact, rel=5e-16, abs=1.5e-16 if x > 0.01 else 1e-300), x
+
+
+@pytest.mark.parametrize("x", [np.nan, np.inf])
+def test_what_breaks_one_plus_never_looks_like_a_number(x: float) -> None:
+    assert not np.isfinite(callable_form(log1p)(x))
