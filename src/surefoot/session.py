@@ -112,7 +112,8 @@ class Session:
             raise NotOpen(told, expected)
         asked = self.ask()
         if isinstance(pull, Pull) and pull != asked:
-            raise InvalidInput("pull", pull, "is not the pull that this session asked for", "Tell its own pull or number.")
+            reason = "is not the pull that this session asked for"
+            raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         observed = [number("reward", reward, MEASURED), *self._internal(safety)]
         applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
         if applied > asked.level and self.policy.keeps_limits:

@@ -1,4 +1,4 @@
-"""The command line: `surefoot run`, `simulate`, `show`, `worlds` and `policies`."""
+"""The command line: `surefoot run`, `simulate`, `show`, `theory`, `reproduce`, `worlds` and `policies`."""
 
 from surefoot.cli.app import main
 

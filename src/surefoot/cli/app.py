@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -192,6 +193,39 @@ def show(file: options.ProblemFile, json: options.Json = False) -> Job:
         return show_file(output, file)
 
     return Job(work, json)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.THEORY)
+def theory(file: options.ProblemFile, json: options.Json = False) -> Job:
+    """What the theory says about a problem file: pulls, exploration, confidence, lower bound."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.theory import tell_theory
+
+        return tell_theory(output, file)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.REPRODUCE)
+def reproduce(
+    experiment: options.Experiments = None,
+    out: options.ReproductionFolder = Path("surefoot-reproduction"),
+    runs: options.ReproductionRuns = None,
+    quick: options.Quick = False,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """The paper's experiments, run many times and held beside what is printed."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.reproduce import reproduce_paper
+
+        return reproduce_paper(output, experiment or ["all"], out, runs, quick, seed, workers)
+
+    return Job(work, json, quiet)
 
 
 @app.command(cls=help_pages.Command)

@@ -37,6 +37,8 @@ Examples:
   surefoot run problem.toml                your own problem, simulated
   surefoot simulate --runs 1000 --json     how often it is wrong or unsafe
   surefoot show problem.toml               check a problem file
+  surefoot theory problem.toml             what the theory says about it
+  surefoot reproduce --quick               the paper's experiments
 
 {EXIT_STATUS}
 """)
@@ -104,4 +106,31 @@ A problem file:
   norm = 5.0
 
 Optional at the top: regularization, level_grid, max_level, max_step.
+""")
+
+THEORY = verbatim("""
+Examples:
+  surefoot theory problem.toml
+  surefoot theory problem.toml --json
+
+Without a [world] table: complexity, a bound on the pulls after exploration, the
+exploration that the theory asks for (in the worst case), and the level
+confidence by a union over rounds and by sets that hold for all rounds.
+With one (see surefoot run --help) these are for that truth, and two more are
+added: the pulls that no safe method can do without, and the oracle's shares.
+""")
+
+REPRODUCE = verbatim(f"""
+Examples:
+  surefoot reproduce --quick               everything, roughly, in seconds
+  surefoot reproduce                       everything, in about two minutes
+  surefoot reproduce table1 fig-c --runs 4000 --out more
+
+The folder gets report.html (one page that needs no network), report.md,
+findings.json, the figures as PNG and SVG, and every run as CSV and Parquet.
+Finished runs are kept there at once: after Ctrl-C, a crash or a full disk the
+same command continues, and the result is the same bit for bit. Needs the
+extras plots and frames.
+
+{EXIT_STATUS}
 """)

@@ -53,3 +53,11 @@ Confidence = Annotated[float, _work("--confidence", "Of the intervals.")]
 Json = Annotated[bool, _output("--json", words="One JSON document on standard output, for results and errors.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", words="No progress.")]
 Out = Annotated[Path | None, _output("--out", words="Write one row per run to this .parquet or .csv file.")]
+
+_EXPERIMENTS = "table1, fig-a, fig-b, fig-c, fig-d or all."
+_FOLDER = "New, empty, or of an earlier reproduction, which is then continued."
+
+Experiments = Annotated[list[str] | None, typer.Argument(help=_EXPERIMENTS, show_default="all")]
+ReproductionFolder = Annotated[Path, _output("--out", words=_FOLDER)]
+ReproductionRuns = Annotated[int | None, _work("--runs", "How many runs of each setting.", "1000, with --quick 40")]
+Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs and fewer points.")]
