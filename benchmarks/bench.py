@@ -62,7 +62,7 @@ def small_problem() -> dict[str, float]:
         )  # fmt: skip
         textbook = (time.perf_counter() - begin) / rounds
         begin = time.perf_counter()
-        runs = simulated(world, problem, runs=120)
+        runs = simulated(world, problem, runs=400)
         pairs.append((textbook, (time.perf_counter() - begin) / runs.pulls.sum()))
     return {
         "textbook_ns": 1e9 * statistics.median(pair[0] for pair in pairs),

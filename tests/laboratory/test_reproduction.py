@@ -100,24 +100,18 @@ def test_conservative_static_answers_go_wrong_as_the_dimension_grows(done: Repro
     assert (wrong["optimistic, dynamic"] == 0.0).all()
 
 
-def test_the_same_request_makes_no_new_runs_and_the_same_files(done: Reproduction) -> None:
-    before = {path: path.read_bytes() for path in done.files}
-    seen: list[tuple[int, int]] = []
-    reproduce(
-        out=done.folder, runs=10, quick=True, seed=2, watch=lambda experiment, ready, total: seen.append((ready, total))
-    )
-    assert len(seen) == len(EXPERIMENTS)
-    assert all(ready == total for ready, total in seen)
-    assert {path: path.read_bytes() for path in done.files} == before
-
-
-def test_one_experiment_by_itself_writes_its_own_files_only(tmp_path: Path) -> None:
+def test_one_experiment_by_itself_writes_its_own_files_only_and_the_same_again(tmp_path: Path) -> None:
     found = reproduce(["fig-b"], out=tmp_path, runs=10, quick=True, workers=1)
     assert {path.name for path in found.files} == {
         "fig-b.png", "fig-b.svg", "runs-fig-b.csv", "runs-fig-b.parquet", "findings.json", "report.md", "report.html"
     }  # fmt: skip
     assert found.findings.table is None
     assert "Table 1" not in (tmp_path / "report.md").read_text()
+    before = {path: path.read_bytes() for path in found.files}
+    seen: list[tuple[str, int, int]] = []
+    reproduce(["fig-b"], out=tmp_path, runs=10, quick=True, watch=lambda *progress: seen.append(progress))
+    assert seen == [("fig-b", 60, 60)]  # nothing was run again
+    assert {path: path.read_bytes() for path in found.files} == before
 
 
 @pytest.mark.parametrize(
