@@ -11,7 +11,7 @@ KERNELS := SUREFOOT_CACHE=$(CURDIR)/$(VENV)/kernels
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test certify promise bench check docs clean
+.PHONY: help run test certify promise bench check docs clean reproduce
 
 help:  ## show these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,10 @@ promise: $(VENV)/.core  ## measure errors and violations against what is promise
 
 bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table
 	$(BIN)/python benchmarks/bench.py
+
+reproduce: $(VENV)/.test  ## run the paper's experiments and write docs/reproduction.md
+	$(BIN)/surefoot reproduce all --out build/reproduction
+	$(BIN)/python docs/reproduction.py build/reproduction
 
 check: $(VENV)/.check  ## ruff and mypy --strict
 	$(BIN)/ruff check .
