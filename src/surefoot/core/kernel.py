@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from pathlib import Path
 from threading import Lock, get_ident
 from types import FunctionType
@@ -25,6 +26,21 @@ from typing import Any, TypeVar
 INTERPRETED = os.environ.get("SUREFOOT_INTERPRET", "") not in ("", "0")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def put_off(name: str) -> None:
+    """Makes a module load when something in it is first used, and not when it is imported."""
+    spec = find_spec(name)
+    if name in sys.modules or spec is None or spec.loader is None:
+        return
+    loader = LazyLoader(spec.loader)
+    spec.loader = loader
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    parent, _, child = name.rpartition(".")
+    setattr(sys.modules[parent], child, module)
+
 
 if INTERPRETED:
     MASK = (1 << 64) - 1
@@ -51,6 +67,7 @@ else:
     from numba.core.registry import CPUDispatcher
     from numba.extending import intrinsic
 
+    put_off("numpy.f2py")  # a Fortran compiler's front end that numba loads through scipy and never uses: 0.1 s
     numba: Any = import_module("numba")  # its stubs do not know the options used here
     u64 = np.uint64  # type: ignore[assignment]
     # Never fastmath: it would break parity with the interpreter. Division by zero is guarded in the source.
