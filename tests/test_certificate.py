@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.certificate import certify_answer, confidence_of, guarantee_of
+from surefoot.certificate import certify_answer, confidence_of, guarantee_of, rounded_down, rounded_up
 
 
 def problem(**changes: Any) -> sf.Problem:
@@ -85,3 +85,9 @@ def test_a_certificate_is_a_table() -> None:
 def test_errors_that_fill_everything_leave_no_confidence() -> None:
     loose = sf.worlds.hard().paper_problem(delta=0.7, delta_safety=0.6)
     assert confidence_of(sf.SafeLinGapE(selection="optimistic"), loose) == 0.0
+
+
+def test_printed_numbers_never_promise_more_than_was_certified() -> None:
+    assert (rounded_down(0.70826), rounded_down(1.0), rounded_down(0.95, 6)) == ("0.7082", "1", "0.95")
+    assert float(rounded_down(1.0 - 1e-8, 6)) < 1.0
+    assert (rounded_up(0.123401), rounded_up(0.01)) == ("0.1235", "0.01")

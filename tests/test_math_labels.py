@@ -6,7 +6,7 @@ from pathlib import Path
 import surefoot
 
 PACKAGE = Path(surefoot.__file__).parent
-DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md", "theory.md")]
+DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md",)]
 
 ONE = r"[ESGT]\d'?"
 BRACKET = re.compile(rf"\(({ONE}(?:\s*(?:,|-|and|to)\s*{ONE})*)\)")

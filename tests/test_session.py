@@ -480,6 +480,49 @@ def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer()
     assert session.outcome == "contradiction"
 
 
+def test_an_alarm_that_is_an_error_loses_no_result() -> None:
+    session = sf.Session(sf.worlds.hard().paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(LevelAlarm):
+            session.tell(session.ask(), reward=0.0, safety=0.0, level=0.9)
+    assert session.pulls == 1
+    assert len(session.alarms) == 1
+
+
+def test_a_session_broken_off_between_result_and_decision_catches_up() -> None:
+    session = sf.Session(sf.worlds.hard().paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
+    stale = session._pulls, session._decision
+    session.tell(session.ask(), reward=0.5, safety=0.0)
+    expected = session.ask()
+    session._pulls, session._decision = stale  # as after Ctrl-C: absorbed, but the decision was never read
+    assert session.ask() == expected
+    assert session.pulls == 1
+
+
+def test_no_step_is_larger_than_allowed_even_from_below_the_known_level() -> None:
+    world = sf.worlds.hard()
+    problem = world.paper_problem().with_(max_step=0.05)
+    session = sf.Session(problem, sf.SafeLinGapE(explore=sf.RoundRobin(60, level=0.05)), seed=2, max_pulls=400)
+    last = dict.fromkeys(range(4), 0.2)
+    while not session.stopped:
+        pull = session.ask()
+        assert pull.level <= last[pull.arm] + 0.05 * (1 + 1e-6)
+        last[pull.arm] = pull.level
+        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=2)
+        session.tell(pull, reward=reward, safety=safety)
+
+
+def test_lingape_answers_at_full_level_after_exploring_until_confident() -> None:
+    world = sf.worlds.Linear(
+        [[1.0, 0.0], [0.0, 1.0]], theta_star=[1.0, 0.9], mu_star=[-1.0, -1.0], noise=0.3, safety_noise=0.1
+    )
+    problem = world.problem(epsilon=0.3, delta=0.05, delta_safety=0.05, safe_level=0.3)
+    runs = sf.simulate(world, problem, sf.LinGapE(explore=sf.UntilConfident(share=1.0)), runs=20, seed=1)
+    assert (runs.level == 1.0).all()
+    assert not runs.broken_promise.any()
+
+
 def test_the_pull_of_another_session_is_refused() -> None:
     world = sf.worlds.hard()
     one = sf.Session(world.paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)

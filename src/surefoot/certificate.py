@@ -1,6 +1,7 @@
 """What is promised when a policy stops, in words and numbers: no more than the mathematics gives."""
 
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from surefoot.policies import Policy
@@ -78,9 +79,9 @@ def certify_answer(
 
 def statement(policy: Policy, problem: Problem, name: str, level: float, alarms: int) -> str:
     """The promise in words."""
-    confidence = f"With probability at least {confidence_of(policy, problem):g}"
-    answer = f"{name} at level {level:.4g}" if name != NOTHING else "doing nothing"
-    epsilon = f"{problem.epsilon:.4g}"
+    confidence = f"With probability at least {rounded_down(confidence_of(policy, problem), 6)}"
+    answer = f"{name} at level {rounded_down(level)}" if name != NOTHING else "doing nothing"
+    epsilon = rounded_up(problem.epsilon)
     promise = {
         WITHIN_EPSILON: (
             f"{confidence}, {answer} is within {epsilon} of the best safe option at its highest safe level."
@@ -97,12 +98,26 @@ def statement(policy: Policy, problem: Problem, name: str, level: float, alarms:
     }[guarantee_of(policy)]
     if not policy.keeps_limits:
         return promise
-    safe = (
-        f"With probability at least {1 - problem.delta_safety:g}, no pull crossed a limit and the answer crosses none."
-    )
+    safely = rounded_down(1.0 - problem.delta_safety, 6)
+    safe = f"With probability at least {safely}, no pull crossed a limit and the answer crosses none."
     if alarms:
         safe += f" This leaves out {alarms} pull(s) applied above the certified level."
     return f"{promise} {safe}"
+
+
+def rounded_down(value: float, digits: int = 4) -> str:
+    """The number with so many significant digits, never more than it is: a printed level must stay certified."""
+    return in_digits(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """The number with so many significant digits, never less than it is."""
+    return in_digits(value, digits, ROUND_CEILING)
+
+
+def in_digits(value: float, digits: int, rounding: str) -> str:
+    """The number as people write it (0.95, not the nearest binary fraction), with at most so many digits."""
+    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(value)))):.{digits}g}"
 
 
 def assumptions(policy: Policy, problem: Problem) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.certificate import guarantee_of
+from surefoot.certificate import NOTHING, guarantee_of
 from surefoot.checks import Floats
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED, Records
 from surefoot.errors import InvalidInput, MissingExtra
@@ -59,7 +59,7 @@ class Runs:
     first_unsafe: Counts  # number of the first unsafe pull, 0 for none
     gap: Floats  # B(t) at the end
     pulls_per_arm: Counts  # (runs, K)
-    levels: Floats  # (runs, K) certified at the end
+    levels: Floats  # (runs, K) at the end: certified, if the policy keeps limits
     requested: int  # how many runs were asked for; more than there are when interrupted
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class Runs:
             import pandas as pd
         except ImportError:
             raise MissingExtra("pandas", "frames") from None
-        names = [*self.problem.names, "(nothing)"]
+        names = [*self.problem.names, NOTHING]
         columns: dict[str, Any] = {
             "run": self.run,
             "pulls": self.pulls,

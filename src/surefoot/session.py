@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot.certificate import NOTHING, Certificate, certify_answer
 from surefoot.checks import Floats, check_count, check_seed, number
+from surefoot.core.play import AS_IT_IS
 from surefoot.core.types import (
     BREAKDOWN,
     CERTIFIED,
@@ -89,8 +90,8 @@ class Session:
 
     def ask(self) -> Pull:
         """The next pull; the same one until its result is told."""
-        if self._outcome is not None:
-            raise Finished(self._outcome, self.pulls)
+        if self.outcome is not None:
+            raise Finished(self.outcome, self.pulls)
         decision, deciding = self._decision, self._decision.phase == DECIDING
         return Pull(
             number=self.pulls + 1,
@@ -107,7 +108,7 @@ class Session:
     def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
         """Takes the result of the open pull; `level` is the level really applied, where it differs."""
         told = pull.number if isinstance(pull, Pull) else pull
-        expected = [] if self._outcome is not None else [self.pulls + 1]
+        expected = [] if self.stopped else [self.pulls + 1]
         if isinstance(told, bool) or not isinstance(told, int | np.integer) or told not in expected:
             raise NotOpen(told, expected)
         asked = self.ask()
@@ -116,10 +117,13 @@ class Session:
             raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         observed = [number("reward", reward, MEASURED), *self._internal(safety)]
         applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
-        if applied > asked.level and self.policy.keeps_limits:
-            self._raise_alarm(asked, applied)
+        too_high = applied > asked.level and self.policy.keeps_limits
+        if too_high:
+            self._alarms.append(Alarm(asked.number, asked.name, asked.level, applied))
         self._work.observed[:] = observed
         self._turn(asked.arm, applied)
+        if too_high:  # after all is recorded: a warning may be an error here
+            warn_of_level(asked, applied)
         if self._outcome == "breakdown":
             raise NumericalBreakdown("the estimates", self.pulls)
 
@@ -128,18 +132,19 @@ class Session:
     @property
     def pulls(self) -> int:
         """How many results have been told."""
-        return int(self._state.clock[ROUND])
+        return self._pulls
 
     @property
     def outcome(self) -> Outcome | None:
         """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" (the data rule out
         every model in the confidence sets) or "breakdown" (the numbers failed)."""
+        self._catch_up()
         return self._outcome
 
     @property
     def stopped(self) -> bool:
         """Whether it has ended, in whatever way."""
-        return self._outcome is not None
+        return self.outcome is not None
 
     @property
     def gap(self) -> float | None:
@@ -148,7 +153,7 @@ class Session:
 
     @property
     def levels(self) -> Floats:
-        """The level of each arm that is certified safe now."""
+        """The level at which each arm may be pulled: certified safe, if the policy keeps limits."""
         return self._state.low.copy()
 
     @property
@@ -217,7 +222,7 @@ class Session:
             self._inst, self._rules, self._state, self._work, self.seed, LIVE_RUN, arm, level
         )
         decision = Decision(*fields)
-        self._decision = decision
+        self._decision, self._pulls = decision, int(self._state.clock[ROUND])
         self._margin = float(margin)
         self._outcome: Outcome | None = None
         if not healthy or decision.status == BREAKDOWN:
@@ -228,6 +233,11 @@ class Session:
             self._outcome = "contradiction"
         elif decision.status == PULL and self.max_pulls is not None and self.pulls >= self.max_pulls:
             self._outcome = "undecided"
+
+    def _catch_up(self) -> None:
+        """Decides anew if Ctrl-C came after a result was absorbed and before its decision was read."""
+        if self._pulls != self._state.clock[ROUND]:
+            self._turn(AS_IT_IS, 0.0)
 
     def _name(self, arm: int) -> str:
         return self.problem.names[arm] if arm != NULL else NOTHING
@@ -257,11 +267,12 @@ class Session:
             for limit, reading in zip(limits, readings, strict=True)
         ]
 
-    def _raise_alarm(self, asked: Pull, applied: float) -> None:
-        self._alarms.append(Alarm(asked.number, asked.name, asked.level, applied))
-        warnings.warn(
-            f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
-            f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
-            LevelAlarm,
-            stacklevel=3,
-        )
+
+def warn_of_level(asked: Pull, applied: float) -> None:
+    """Warns that a pull was applied above its certified level."""
+    warnings.warn(
+        f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
+        f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
+        LevelAlarm,
+        stacklevel=3,
+    )

@@ -247,6 +247,15 @@ def test_safe_policies_decide_as_the_textbook_does_on_drawn_problems(
     run_side_by_side(problem, policy, theta, mu, 70, seed % 1000)
 
 
+@pytest.mark.parametrize(("seed", "limits"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 2)])
+def test_long_runs_with_several_limits_stay_with_the_textbook(seed: int, limits: int) -> None:
+    problem, theta, mu = drawn_problem(seed, 4 + seed, 2 + seed % 4, limits, "free")
+    levels: Any = ["dynamic", "dynamic-max"][seed % 2]
+    selection: Any = ["conservative", "optimistic"][seed // 2 % 2]
+    policy = sf.SafeLinGapE(levels=levels, selection=selection, explore=sf.RoundRobin(100))
+    run_side_by_side(problem.with_(epsilon=0.0), policy, theta, mu, 4000, seed)
+
+
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(**options)
 def test_lingape_decides_as_the_textbook_does_on_drawn_problems(

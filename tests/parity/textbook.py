@@ -139,13 +139,13 @@ class Textbook:
 
     def reach(self, low: Any) -> Any:
         """The level at which each arm may be pulled now.                                                  (S4)"""
-        allowed = np.maximum(self.last, self.gamma0) + self.step
+        allowed = self.last + self.step
         if self.levels == "fixed":
             return low
         short = allowed < low
         if len(self.grid):
-            allowed = self.rounded_down(allowed)
-        return np.where(short, np.maximum(self.gamma0, allowed), low)
+            allowed = np.maximum(self.rounded_down(allowed), self.grid[0])
+        return np.where(short, allowed, low)
 
     # (G) -------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The corrections to the printed paper, one by one: for each a counterexample, or the arithmetic that decides it.
 
-Numbers are those of the list in docs/theory.md.
+Numbers are those of the list in docs/math.md.
 """
 
 from math import cos, log, sqrt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from surefoot.cli.output import Output
-from surefoot.core.kernel import cache_root, source_digest
+from surefoot.core.kernel import INTERPRETED, cache_root, source_digest
 from surefoot.session import Session
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def level_table(session: Session, history: History) -> Table:
 
     names, levels, pulls = session.problem.names, session.levels, session.pulls_per_arm
     busiest = sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
-    table = Table("arm", "certified level", "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
+    title = "certified level" if session.policy.keeps_limits else "level"
+    table = Table("arm", title, "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
     table.columns[-1].justify = "right"
     for k in busiest:
         filled = round(levels[k] * BAR)
@@ -152,6 +153,8 @@ def curve(values: list[float], low: float | None = None, high: float | None = No
 
 def tell_if_compiling(output: Output) -> None:
     """Says why the first start takes a while, when there is no compiled code yet."""
+    if INTERPRETED:
+        return
     folder = cache_root() / f"kernels-{source_digest()}"
     if output.shows_progress and not any(folder.rglob("*.nbc")):
         output.err.print("Compiling for this machine, once: about half a minute.", style="dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot import __version__, policies
-from surefoot.certificate import Certificate
+from surefoot.certificate import Certificate, rounded_down
 from surefoot.cli import exits
 from surefoot.cli.live import tell_if_compiling, unwatched, watched
 from surefoot.cli.output import Output
@@ -65,7 +65,7 @@ def tell_answer(output: Output, trial: Trial) -> None:
     answer = session.recommendation
     said = Text.assemble(("Answer  ", "bold green"), (certificate.name, "bold"))
     if certificate.arm >= 0:
-        said.append(f" at level {certificate.level:.4g}")
+        said.append(f" at level {rounded_down(certificate.level)}")
     if answer is None:
         said.append(", not certified safe", style="yellow")
     else:
@@ -114,7 +114,7 @@ def tell_comparison(output: Output, trials: list[Trial]) -> None:
             trial.session.policy.name,
             f"{trial.session.pulls:,}",
             Text(unsafe, "red" if verdict.unsafe_pulls else "green"),
-            "none" if found is None else found.name + (f" at {found.level:.4g}" if found.arm >= 0 else ""),
+            "none" if found is None else found.name + (f" at {rounded_down(found.level)}" if found.arm >= 0 else ""),
             safe,
             "-" if verdict.shortfall is None else f"{verdict.shortfall:.4g}",
         )

@@ -89,10 +89,17 @@ def round_down(grid: Vector, level: float) -> float:
 def reach(inst: Instance, state: State, work: Work) -> None:
     """The level at which each arm may be pulled now: certified, and not too large a step.                   (S4)"""
     for k in range(len(state.low)):
-        work.reach[k] = state.low[k]
-        allowed = max(state.last[k], inst.gamma0[k]) + inst.step
-        if allowed < state.low[k]:
-            work.reach[k] = max(inst.gamma0[k], round_down(inst.grid, allowed))
+        work.reach[k] = stepped(inst, state, k, state.low[k])
+
+
+@kernel
+def stepped(inst: Instance, state: State, k: int, level: float) -> float:
+    """The level, or as much of it as one step from the arm's last level allows (its known level, before any pull)."""
+    allowed = state.last[k] + inst.step
+    if level <= allowed:
+        return level
+    lowered = round_down(inst.grid, allowed)
+    return lowered if lowered > 0.0 or len(inst.grid) == 0 else inst.grid[0]
 
 
 @kernel

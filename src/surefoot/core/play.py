@@ -26,6 +26,8 @@ from surefoot.core.types import (
     Work,
 )
 
+AS_IT_IS = -2  # in place of an arm: nothing new, only decide
+
 
 def decide(inst: Instance, rules: Any, state: State, work: Work, seed: int, run: int) -> Decision:
     """The decision of a policy, bound in by `specialise`."""
@@ -80,13 +82,14 @@ def turn(
 ) -> tuple[bool, float, int, int, int, float, int, float, int, float]:
     """Whether the numbers are sound, the certified margin of the next pull, and the fields of the next Decision.
 
-    work.observed holds what the pull of `arm` at `level` returned; without an arm (NULL) the state begins anew. The
-    result is flat: to build a named tuple, numba would run Python code that Ctrl-C can break off, and then crash.
+    work.observed holds what the pull of `arm` at `level` returned; without an arm (NULL) the state begins anew, and
+    AS_IT_IS leaves it as it is. The result is flat: to build a named tuple, numba would run Python code that Ctrl-C
+    can break off, and then crash.
     """
     healthy = True
     if arm == NULL:
         begin(inst, state, work)
-    else:
+    elif arm != AS_IT_IS:
         healthy = absorb(inst, state, work, arm, level, work.observed)
     decision = decide(inst, rules, state, work, seed, run)
     k, level_k = decision.arm, decision.level

@@ -35,8 +35,9 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
-    fix_at_ceiling(inst, state, work)
-    if explores(inst, rules.explore, state, work):  # (S0)
+    exploring = explores(inst, rules.explore, state, work)  # (S0)
+    fix_at_ceiling(inst, state, work)  # after it, since exploration may look at what would be certified
+    if exploring:
         k = explored_arm(rules.explore, state, work, seed, run)
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     race = find_race(inst, state, CONSERVATIVE, False)  # (G1, G2)

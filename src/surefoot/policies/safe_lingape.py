@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 from surefoot.core.exploring import Exploration, explored_arm, explores
 from surefoot.core.gaps import OPTIMISTIC, find_race, verdict
 from surefoot.core.kernel import kernel
-from surefoot.core.levels import certify, known_levels_hold, reach
+from surefoot.core.levels import certify, known_levels_hold, reach, stepped
 from surefoot.core.play import Engine, engine_of
 from surefoot.core.pulls import choose_pull
 from surefoot.core.types import CONTRADICTION, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, State, Work
@@ -41,7 +41,8 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     if explores(inst, rules.explore, state, work):  # (S0)
         k = explored_arm(rules.explore, state, work, seed, run)
         status = PULL if known_levels_hold(inst, state) else CONTRADICTION
-        return Decision(status, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
+        level = stepped(inst, state, k, rules.explore.level[k])
+        return Decision(status, EXPLORING, k, level, NULL, 0.0, NULL, inf)
     sets_agree = certify(inst, state, work, rules.levels, rules.selection == OPTIMISTIC)  # (S1-S3)
     race = find_race(inst, state, rules.selection, rules.null_pull)  # (G1, G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)

@@ -1,4 +1,4 @@
-"""What the theory promises about a problem, computed: (T1) to (T9). docs/theory.md states each formula in words.
+"""What the theory promises about a problem, computed: (T1) to (T9). docs/math.md states each formula in words.
 
 allocation    how to share out pulls to learn one direction                      (T1, T2, T3)
 stopping      complexity, a bound on pulls, the level confidence it allows       (T4, T5, T6)
