@@ -114,8 +114,8 @@ def tell_table(output: Output, runs: int, found: TableOne) -> None:
         )  # fmt: skip
     output.out.print(table)
     note = (
-        f"Up to {runs:,} runs with 95 % intervals; the central 95 % of means of ten runs, and the share of them that are at "
-        "most the printed number."
+        f"Up to {runs:,} runs with 95 % intervals; the central 95 % of means of ten runs, and the share of them that "
+        "are at most the printed number."
     )
     output.out.print(Text(note, "dim"), soft_wrap=not output.out.is_terminal)
     for text in conclusions(found):

@@ -3,14 +3,16 @@
 from surefoot.core.gaps import OPTIMISTIC, Race
 from surefoot.core.kernel import kernel
 from surefoot.core.rounding import finite_weights, shortest_weights
-from surefoot.core.types import Instance, State, Work
+from surefoot.core.types import ROUND, Instance, State, Work
 
-GREEDY, ROUNDING, ROUNDING_FINITE = 0, 1, 2
+GREEDY, ROUNDING, ROUNDING_FINITE, IN_TURN = 0, 1, 2, 3
 
 
 @kernel
 def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: int, race: Race) -> int:
     """The arm to pull, at the level that work.reach gives it."""
+    if rule == IN_TURN:
+        return int(state.clock[ROUND] % len(state.N))
     i, j = max(race.leader, 0), max(race.challenger, 0)  # the null pull is any arm at level 0
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = (state.high[j] - state.low[j]) * abs(state.est[0, j])
