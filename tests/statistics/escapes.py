@@ -51,9 +51,9 @@ def escape_loop(inst, rules, truth, inverse, seed, rounds, state, work, escaped)
 @cache
 def compiled_for(policy: str) -> Any:
     """The loop with that policy's decision bound in."""
-    from surefoot.policies import lingape, safe_lingape, uniform
+    from surefoot.policies import lingape, safe_lingape
 
-    modules = {"lingape": lingape, "safe-lingape": safe_lingape, "uniform": uniform}
+    modules = {"lingape": lingape, "safe-lingape": safe_lingape, "uniform": safe_lingape}  # it shares the decision
     return specialise(escape_loop, policy.replace("-", "_"), decide=modules[policy].decide)
 
 
