@@ -1,8 +1,10 @@
 """The README does what it shows: its Python runs and prints that, its commands work, its links lead somewhere."""
 
 import contextlib
+import importlib
 import io
 import itertools
+import json
 import os
 import re
 import shutil
@@ -84,3 +86,13 @@ def test_the_make_targets_that_are_named_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = set(re.findall(r"\bmake ([a-z]+)\b", README.partition("## When to use it")[0]))
     assert {"run", "test", "promise"} <= named <= targets
+
+
+def test_the_benchmark_table_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmarks = ROOT / "benchmarks"
+    monkeypatch.syspath_prepend(str(benchmarks))
+    bench = importlib.import_module("bench")
+    measured = json.loads((benchmarks / "results.json").read_text())["measured"]
+    shown = README.split("<!-- bench:start -->")[1].split("<!-- bench:end -->")[0]
+    for row in bench.table_rows(measured):
+        assert f"| {' | '.join(row)} |" in shown
