@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from plain_loop import textbook_run
 from rich.console import Console
 from rich.table import Table
-from textbook import textbook_run
 
 import surefoot as sf
 
