@@ -8,7 +8,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from surefoot import errors, policies, theory, worlds
     from surefoot.certificate import Certificate
-    from surefoot.policies import EOptimal, LinGapE, RoundRobin, SafeLinGapE, Uniform, UniformRandom, UntilConfident
+    from surefoot.policies import (
+        EOptimal,
+        LinGapE,
+        RoundRobin,
+        SafeGap,
+        SafeLinGapE,
+        Uniform,
+        UniformRandom,
+        UntilConfident,
+    )
     from surefoot.problem import Limit, Problem, Reward
     from surefoot.results import Runs
     from surefoot.session import Pull, Recommendation, Session
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 _HOME = {
     "errors": "", "policies": "", "theory": "", "worlds": "",
     "Certificate": "certificate",
-    "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeLinGapE": "policies",
+    "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies", "SafeLinGapE": "policies",
     "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
@@ -28,7 +37,7 @@ _HOME = {
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate", "theory",
+    "SafeGap", "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate", "theory",
     "worlds",
 ]  # fmt: skip
 

@@ -49,8 +49,9 @@ def confidence_of(policy: Policy, problem: Problem) -> float:
     """The probability with which the promise about the value holds at least.
 
     Optimistic selection in the paper's form needs the reward event and the safety event: 1 - delta - delta_safety.
+    SafeGap pays for both out of delta.
     """
-    both = guarantee_of(policy) == WITHIN_EPSILON
+    both = guarantee_of(policy) == WITHIN_EPSILON and not policy.delta_covers_levels
     return max(0.0, 1.0 - problem.delta - (problem.delta_safety if both else 0.0))
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from surefoot.core.confidence import arm_width, open_set
+from surefoot.core.confidence import arm_width, bound_safety, open_set
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC, certify
 from surefoot.core.random import EXPLORE, philox, uniform
@@ -47,6 +47,7 @@ def explored_arm(plan: Exploration, state: State, work: Work, seed: int, run: in
 @rare
 def levels_stopped_mattering(inst: Instance, state: State, work: Work, cost: float) -> bool:
     """Whether no arm that may still be best could gain more than `cost` from what is unlearned about its level."""
+    bound_safety(inst, state, work)
     certify(inst, state, work, DYNAMIC, True)
     state.clock[FROZEN] = 0  # a look, not the moment at which static levels freeze
     ball = open_set(inst, state, 0)

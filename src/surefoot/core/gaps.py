@@ -3,9 +3,8 @@
 from math import inf
 from typing import NamedTuple
 
-from surefoot.core.confidence import difference_width, open_set
 from surefoot.core.kernel import kernel
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance, State
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance, State, Work
 
 CONSERVATIVE, OPTIMISTIC = 0, 1
 
@@ -18,32 +17,30 @@ class Race(NamedTuple):
     challenger: int
     challenger_level: float
     gap: float  # B(t): the most by which the challenger might be better
-    width: float  # under optimistic selection, the part of the gap that is uncertainty about the reward
 
 
 @kernel
-def find_race(inst: Instance, state: State, selection: int, null_pull: bool) -> Race:
-    """The leader, its challenger and B(t).                                                              (G1, G2)
+def find_race(
+    inst: Instance, state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool
+) -> Race:
+    """The challenger of leader i and B(t), by the leads in `work`.                                          (G2)
 
     Maxima are kept by selection and not by branches, which the processor would guess wrong in every other round.
     """
-    ball = open_set(inst, state, 0)
-    levels = state.high if selection == OPTIMISTIC else state.low
-    i, level_i = find_leader(state, null_pull)
-    x_i = max(i, 0)  # the null pull is any arm at level 0
-    value_i = level_i * state.est[0, x_i]
+    levels = state.high if optimistic else state.low
+    K = len(levels)
     j, gap, rivals, sound = NULL, -inf, 0, True
-    for k in range(len(levels)):
+    for k in range(K):
         rival = k != i or levels[k] > level_i  # the leader races itself only where its level is still unlearned
-        width = difference_width(state, ball, k, levels[k], x_i, level_i)
-        lead = levels[k] * state.est[0, k] - value_i + width if rival else -inf
+        lead = work.lead[k] if rival else -inf
         rivals += rival
         sound = sound and lead == lead
         j = k if lead > gap else j
         gap = lead if lead > gap else gap
     if null_pull and i != NULL:
         rivals += 1
-        lead = difference_width(state, ball, x_i, 0.0, x_i, level_i) - value_i
+        lead = work.lead[K]
+        sound = sound and lead == lead
         j = NULL if lead > gap else j
         gap = lead if lead > gap else gap
     if rivals == 0:  # the leader stands
@@ -51,10 +48,7 @@ def find_race(inst: Instance, state: State, selection: int, null_pull: bool) -> 
     elif not sound or gap == -inf:  # a value that is not a number is never a reason to stop
         gap = inf
     level_j = levels[j] if j != NULL else 0.0
-    width = 0.0
-    if selection == OPTIMISTIC:
-        width = difference_width(state, ball, max(j, 0), level_j, x_i, level_i)
-    return Race(i, level_i, j, level_j, gap, width)
+    return Race(i, level_i, j, level_j, gap)
 
 
 @kernel

@@ -3,20 +3,22 @@
 All that a round needs are numbers per arm and G = X A^-1 X^T, of which only the diagonal and single columns are read.
 """
 
-from math import sqrt
-
+from surefoot.core.aims import begin_aims, refresh_aims, update_aims, weigh_pull
 from surefoot.core.confidence import is_possible
 from surefoot.core.kernel import kernel, rare
+from surefoot.core.linear import cholesky, forward_solve, gram_matrix
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import (
+    CHALLENGER,
     CONTRADICTED,
     EXPLORING,
     FROZEN,
+    LEADER,
+    NULL,
     PHASE,
     ROUND,
     SINCE_REFRESH,
     Instance,
-    Matrix,
     State,
     Vector,
     Work,
@@ -43,6 +45,8 @@ def begin(inst: Instance, state: State, work: Work) -> None:
     state.clock[PHASE] = EXPLORING
     state.clock[FROZEN] = 0
     state.clock[CONTRADICTED] = 0
+    state.clock[LEADER] = state.clock[CHALLENGER] = NULL
+    begin_aims(state)
     refresh(inst, state, work)
 
 
@@ -55,6 +59,9 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
     healthy = True
     K, n = len(state.N), len(inst.R)
     u = work.column
+    if inst.aims > 0:  # with what was known before this result
+        weigh_pull(inst, state, work, k, gamma)
+        update_aims(inst, state, work, k, gamma, observed)
     for g in range(len(inst.lam)):
         gain = gamma * gamma * state.v[g, k]
         weight = gamma / (1.0 + gain)
@@ -81,24 +88,20 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
     state.clock[ROUND] = t
     state.clock[SINCE_REFRESH] += 1
     if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
-        refresh(inst, state, work)
+        healthy = refresh(inst, state, work) and healthy
         if not is_possible(inst, state):
             state.clock[CONTRADICTED] = 1
     return healthy
 
 
 @rare
-def refresh(inst: Instance, state: State, work: Work) -> None:
-    """G and the estimates, anew from the sufficient statistics N and M.                                 (E1, E2)"""
+def refresh(inst: Instance, state: State, work: Work) -> bool:
+    """G, the estimates and the aims, anew from the sufficient statistics; False if they broke down.     (E1, E2)"""
     K, d = inst.X.shape
+    healthy = True
     for g in range(len(inst.lam)):
-        for a in range(d):
-            for b in range(d):
-                total = inst.lam[g] if a == b else 0.0
-                for k in range(K):
-                    total += state.N[k] * inst.X[k, a] * inst.X[k, b]
-                work.A[a, b] = total
-        cholesky(work.A)
+        gram_matrix(inst, state, inst.lam[g], work.A)
+        healthy = cholesky(work.A, 0.0) and healthy
         state.growth[g] = log(1.0 + state.clock[ROUND] * inst.rate[g])
         state.log_det[g] = -d * log(inst.lam[g])
         for a in range(d):
@@ -126,25 +129,7 @@ def refresh(inst: Instance, state: State, work: Work) -> None:
                     for a in range(d):
                         total += work.W[k, a] * work.u[a]
                     state.est[s, k] = total
+        if inst.aims > 0:
+            refresh_aims(inst, state, work, g)
     state.clock[SINCE_REFRESH] = 0
-
-
-@kernel
-def cholesky(A: Matrix) -> None:
-    """The lower factor of A = C C^T, written over its lower triangle."""
-    for a in range(len(A)):
-        for b in range(a + 1):
-            total = A[a, b]
-            for c in range(b):
-                total -= A[a, c] * A[b, c]
-            A[a, b] = sqrt(total) if a == b else total / A[b, b]
-
-
-@kernel
-def forward_solve(C: Matrix, x: Vector, out: Vector) -> None:
-    """C^-1 x for a lower triangular C."""
-    for a in range(len(C)):
-        total = x[a]
-        for b in range(a):
-            total -= C[a, b] * out[b]
-        out[a] = total / C[a, a]
+    return healthy

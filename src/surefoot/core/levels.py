@@ -2,7 +2,7 @@
 
 from math import inf
 
-from surefoot.core.confidence import ConfidenceSet, arm_width, open_set
+from surefoot.core.confidence import arm_width, open_set
 from surefoot.core.kernel import kernel
 from surefoot.core.types import FROZEN, Instance, State, Vector, Work
 
@@ -12,29 +12,26 @@ CROSSING = 1e-9  # levels that cross by more than rounding prove the confidence 
 
 @kernel
 def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: bool) -> bool:
-    """The certified level of every arm, and the optimistic one if asked for.                            (S1-S3)
+    """The certified level of every arm, and the optimistic one if asked for, by the bounds in `work`.   (S2, S3)
 
-    False if the sets contradict each other or a level that was said to be safe.
+    False if the bounds contradict each other or a level that was said to be safe.
     """
     if mode == STATIC and state.clock[FROZEN] == 1:
-        return known_levels_hold(inst, state)
-    for s in range(1, len(inst.R)):
-        work.radius[s] = open_set(inst, state, s).radius
+        return known_levels_hold(inst, work)
     agree = True
     for k in range(len(state.low)):
         lowest, highest = inst.ceiling[k], inst.ceiling[k]
-        for s in range(1, len(inst.R)):
-            width = arm_width(state, ConfidenceSet(s, inst.gram_of[s], work.radius[s]), k)
-            low = level_at(state.est[s, k] - width, inst.eta0[s - 1])
-            agree = agree and may_be_safe(state.est[s, k] + width, inst.gamma0[k], inst.eta0[s - 1])
+        for s in range(len(inst.eta0)):
+            low = level_at(work.lower[s, k], inst.eta0[s])
+            agree = agree and may_be_safe(work.upper[s, k], inst.gamma0[k], inst.eta0[s])
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
-                low = max(low, state.low_of[s - 1, k])
-            state.low_of[s - 1, k] = low
+                low = max(low, state.low_of[s, k])
+            state.low_of[s, k] = low
             lowest = min(lowest, low)
             if optimistic or mode == DYNAMIC_MAX:
-                high = level_at(state.est[s, k] + width, inst.eta0[s - 1])
+                high = level_at(work.upper[s, k], inst.eta0[s])
                 if mode == DYNAMIC_MAX:
-                    high = state.high_of[s - 1, k] = min(high, state.high_of[s - 1, k])
+                    high = state.high_of[s, k] = min(high, state.high_of[s, k])
                     agree = agree and low <= high + CROSSING
                 highest = min(highest, high)
         state.low[k] = max(inst.gamma0[k], round_down(inst.grid, lowest))
@@ -51,14 +48,12 @@ def may_be_safe(bound: float, level: float, eta0: float) -> bool:
 
 
 @kernel
-def known_levels_hold(inst: Instance, state: State) -> bool:
-    """Whether the sets still allow that every arm is safe at its known level, as was promised."""
+def known_levels_hold(inst: Instance, work: Work) -> bool:
+    """Whether the bounds still allow that every arm is safe at its known level, as was promised."""
     hold = True
-    for s in range(1, len(inst.R)):
-        ball = open_set(inst, state, s)
-        for k in range(len(state.low)):
-            bound = state.est[s, k] + arm_width(state, ball, k)
-            hold = hold and may_be_safe(bound, inst.gamma0[k], inst.eta0[s - 1])
+    for s in range(len(inst.eta0)):
+        for k in range(len(inst.gamma0)):
+            hold = hold and may_be_safe(work.upper[s, k], inst.gamma0[k], inst.eta0[s])
     return hold
 
 

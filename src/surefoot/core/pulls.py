@@ -1,5 +1,6 @@
-"""The pull that teaches most about the difference between leader and challenger.                    (G4, G5, G6)"""
+"""The pull that teaches most about the difference between leader and challenger.                    (G4-G7)"""
 
+from surefoot.core.confidence import squared_norm
 from surefoot.core.gaps import OPTIMISTIC, Race
 from surefoot.core.kernel import kernel
 from surefoot.core.rounding import finite_weights, shortest_weights
@@ -15,8 +16,8 @@ def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: 
         return int(state.clock[ROUND] % len(state.N))
     i, j = max(race.leader, 0), max(race.challenger, 0)  # the null pull is any arm at level 0
     if selection == OPTIMISTIC and race.challenger >= 0:
-        unlearned = (state.high[j] - state.low[j]) * abs(state.est[0, j])
-        if unlearned > race.width:  # the level decides, not the reward                                      (G6)
+        unlearned = level_cost(state, j)
+        if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
             return greedy(state, work, inst.gram_of[1], j, 1.0, j, 0.0)
     if rule == GREEDY:
         return greedy(state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
@@ -25,6 +26,57 @@ def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: 
     else:
         finite_weights(state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     return furthest_behind(state, work)
+
+
+@kernel
+def level_cost(state: State, k: int) -> float:
+    """What is at stake in the interval between the certified and the optimistic level of an arm."""
+    return (state.high[k] - state.low[k]) * abs(state.est[0, k])
+
+
+@kernel
+def reward_cost(state: State, race: Race) -> float:
+    """The part of the gap that is uncertainty about the reward, and not a difference of the estimates."""
+    i, j = max(race.leader, 0), max(race.challenger, 0)
+    return race.gap - (race.challenger_level * state.est[0, j] - race.leader_level * state.est[0, i])
+
+
+@kernel
+def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
+    """The arm whose pull narrows the gap most: the reward's part and what both unlearned levels cost.       (G7)
+
+    One pull shrinks a squared width |y|^2 in A^-1 by the share overlap^2 / (|y|^2 (1 + |z|^2)); each share counts by
+    what its width costs.
+    """
+    i, j, g = max(race.leader, 0), max(race.challenger, 0), inst.gram_of[0]
+    square = squared_norm(state, g, j, race.challenger_level, i, race.leader_level)
+    by_reward = reward_cost(state, race) / square if square > 0.0 else 0.0
+    s_j, s_i = tightest_limit(state, j), tightest_limit(state, i)
+    g_j, g_i = inst.gram_of[1 + s_j], inst.gram_of[1 + s_i]
+    by_challenger = level_cost(state, j) / state.v[g_j, j] if race.challenger >= 0 and state.v[g_j, j] > 0.0 else 0.0
+    asks_both = race.leader >= 0 and race.leader != race.challenger and state.v[g_i, i] > 0.0
+    by_leader = level_cost(state, i) / state.v[g_i, i] if asks_both else 0.0
+    best, most = 0, -1.0
+    for k in range(len(state.N)):
+        level = work.reach[k]
+        information = level * level
+        overlap = race.challenger_level * state.G[g, j, k] - race.leader_level * state.G[g, i, k]
+        gain = by_reward * overlap * overlap / (1.0 + information * state.v[g, k])
+        gain += by_challenger * state.G[g_j, j, k] * state.G[g_j, j, k] / (1.0 + information * state.v[g_j, k])
+        gain += by_leader * state.G[g_i, i, k] * state.G[g_i, i, k] / (1.0 + information * state.v[g_i, k])
+        gain *= information
+        best = k if gain > most else best
+        most = gain if gain > most else most
+    return best
+
+
+@kernel
+def tightest_limit(state: State, k: int) -> int:
+    """The limit that holds the arm's certified level down."""
+    tightest = 0
+    for s in range(1, len(state.low_of)):
+        tightest = s if state.low_of[s, k] < state.low_of[tightest, k] else tightest
+    return tightest
 
 
 @kernel

@@ -15,11 +15,12 @@ Tensor = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-DETERMINANT, NORM = 0, 1  # confidence radii (E4), (E3)
+DETERMINANT, NORM, SQUARED_SUM, MIXTURE, OWN_PULLS = 0, 1, 2, 3, 4  # confidence sets (E4), (E3), (C1), (C2), (C4)
 PULL, CERTIFIED, UNDECIDED, CONTRADICTION, BREAKDOWN = 0, 1, 2, 3, 4  # what a decision says
 EXPLORING, DECIDING = 0, 1  # phases
 NULL = -1  # "do nothing": the arm of the null pull
-ROUND, SINCE_REFRESH, PHASE, FROZEN, CONTRADICTED = 0, 1, 2, 3, 4  # entries of State.clock
+ROUND, SINCE_REFRESH, PHASE, FROZEN, CONTRADICTED, LEADER, CHALLENGER = 0, 1, 2, 3, 4, 5, 6  # entries of State.clock
+NEAR, FAR = 0, 1  # boundaries of the reward's aims; signal s has LOW at 2 s and HIGH at 2 s + 1
 
 
 class Instance(NamedTuple):
@@ -33,8 +34,9 @@ class Instance(NamedTuple):
     R: Vector  # (n,) sub-Gaussian size of the noise
     D: Vector  # (n,) bound on the norm of the unknown weights
     bias: Vector  # (n,) sqrt(lambda) D, what regularisation can hide
-    log_inv_delta: Vector  # (n,) log(1/delta) of each signal's confidence set
-    radius: Indices  # (n,) DETERMINANT or NORM
+    log_inv_delta: Vector  # (n,) log(1/delta) of each signal's confidence set, as far as it bounds from below
+    log_inv_delta_high: Vector  # (n,) the same as far as it bounds from above; equal where one set does both
+    radius: Indices  # (n,) which confidence set: DETERMINANT, NORM, ...
     any_norm: bool  # whether one of them is NORM
     eta0: Vector  # (m,) safety limits, all negative
     gamma0: Vector  # (K,) levels known to be safe
@@ -42,6 +44,10 @@ class Instance(NamedTuple):
     grid: Vector  # the levels of a discrete dial, ascending; empty for a continuous one
     step: float  # largest increase of an arm's level between its pulls; infinite when free
     epsilon: float
+    prior: Vector  # (n,) information c of the prior in the bias-free set (C2)
+    boundary: Matrix  # (2 n, 3) rho, constant and offset of each boundary (C3)
+    switch: float  # information above which the reward's aims use NEAR and not FAR
+    aims: int  # number of aims (C5): 1 + K + m K, or 0 for a policy that has none
 
 
 class State(NamedTuple):
@@ -62,13 +68,22 @@ class State(NamedTuple):
     high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
     basis: Indices  # (d,) arms of the last optimal basis of (G5)
     inverse: Matrix  # (d, d) inverse of that basis
-    clock: Indices  # (5,) round, rounds since refresh, phase, whether levels are frozen, whether the data contradict
+    aim: Matrix  # (aims, K) x_k . A^-1 q of each aim, its weights regressed on the pulls (C5)
+    aim_sum: Matrix  # (K, aims) sum of gamma * weight over the arm's pulls, from which q follows
+    aim_information: Vector  # (aims,) sum of squared weights
+    aim_fit: Vector  # (aims,) |q|^2 in A^-1
+    aim_value: Vector  # (aims,) sum of weight * observation
+    aim_rest: Vector  # (aims,) that sum less q . estimate: what the estimate does not explain
+    clock: Indices  # (7,) round, rounds since refresh, phase, whether levels are frozen, whether the data contradict,
+    # leader and challenger of the last decision
 
 
 class Work(NamedTuple):
     """Buffers that a round writes into, so that nothing is allocated."""
 
-    radius: Vector  # (n,) radii of this round's confidence sets
+    lower: Matrix  # (m, K) lower bounds of the safety signals at full level, this round
+    upper: Matrix  # (m, K) upper bounds
+    lead: Vector  # (K + 1,) the most by which each arm, and last the null pull, might beat the leader
     reach: Vector  # (K,) levels that may be applied now
     column: Vector  # (K,)
     weights: Vector  # (K,)
@@ -78,6 +93,9 @@ class Work(NamedTuple):
     u: Vector  # (d,)
     h: Vector  # (d,)
     signs: Vector  # (d,)
+    least: Matrix  # (n, K) least-squares estimates without regularisation, where a set asks for them
+    P: Matrix  # (K, d) X V^-1, for them
+    weight: Vector  # (aims,) weights of the aims in the pull that is being absorbed
     observed: Vector  # (n,)
     words: Words  # (4,) random words of nature's noise
     block: Indices  # (1,) which block of the stream they are
@@ -161,15 +179,23 @@ def new_state(inst: Instance) -> State:
         high_of=np.zeros((m, K)),
         basis=np.zeros(d, np.int64),
         inverse=np.zeros((d, d)),
-        clock=np.zeros(5, np.int64),
+        aim=np.zeros((inst.aims, K)),
+        aim_sum=np.zeros((K, inst.aims)),
+        aim_information=np.zeros(inst.aims),
+        aim_fit=np.zeros(inst.aims),
+        aim_value=np.zeros(inst.aims),
+        aim_rest=np.zeros(inst.aims),
+        clock=np.zeros(7, np.int64),
     )
 
 
 def new_work(inst: Instance) -> Work:
     """Buffers of the right sizes."""
-    (K, d), n = inst.X.shape, len(inst.R)
+    (K, d), n, m = inst.X.shape, len(inst.R), len(inst.eta0)
     return Work(
-        radius=np.zeros(n),
+        lower=np.zeros((m, K)),
+        upper=np.zeros((m, K)),
+        lead=np.zeros(K + 1),
         reach=np.zeros(K),
         column=np.zeros(K),
         weights=np.zeros(K),
@@ -179,6 +205,9 @@ def new_work(inst: Instance) -> Work:
         u=np.zeros(d),
         h=np.zeros(d),
         signs=np.zeros(d),
+        least=np.zeros((n, K)),
+        P=np.zeros((K, d)),
+        weight=np.zeros(inst.aims),
         observed=np.zeros(n),
         words=np.zeros(4, np.uint64),
         block=np.full(1, -1, np.int64),

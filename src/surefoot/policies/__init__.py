@@ -9,12 +9,13 @@ from surefoot.core.types import Instance
 from surefoot.errors import InvalidInput
 from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
 from surefoot.policies.lingape import LinGapE
+from surefoot.policies.safe_gap import SafeGap
 from surefoot.policies.safe_lingape import SafeLinGapE
 from surefoot.policies.uniform import Uniform
 from surefoot.problem import Problem
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeLinGapE", "Uniform", "UniformRandom",
+    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform", "UniformRandom",
     "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
 ]  # fmt: skip
 
@@ -30,18 +31,20 @@ class Policy(Protocol):
     def selection(self) -> str: ...
     @property
     def null_pull(self) -> bool: ...
+    @property
+    def delta_covers_levels(self) -> bool: ...  # whether delta pays for the optimistic levels too
     def engine(self) -> Engine: ...
     def instance(self, problem: Problem) -> Instance: ...
     def rules(self, problem: Problem, inst: Instance) -> Any: ...
 
 
-AnyPolicy: TypeAlias = SafeLinGapE | LinGapE | Uniform
-POLICIES: dict[str, type[AnyPolicy]] = {policy.name: policy for policy in (SafeLinGapE, LinGapE, Uniform)}
+AnyPolicy: TypeAlias = SafeGap | SafeLinGapE | LinGapE | Uniform
+POLICIES: dict[str, type[AnyPolicy]] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform)}
 
 
 def default_policy() -> Policy:
     """The policy that a user gets who names none: it certifies the full promise (b)."""
-    return SafeLinGapE(selection="optimistic", null_pull=True)
+    return SafeGap()
 
 
 def check_policy(policy: object) -> Policy:
@@ -50,7 +53,7 @@ def check_policy(policy: object) -> Policy:
         return default_policy()
     if type(policy) not in POLICIES.values():
         names = ", ".join(f"sf.{kind.__name__}()" for kind in POLICIES.values())
-        raise InvalidInput("policy", policy, f"must be one of {names}, or None", "For example sf.SafeLinGapE().")
+        raise InvalidInput("policy", policy, f"must be one of {names}, or None", "For example sf.SafeGap().")
     return policy  # type: ignore[return-value]
 
 

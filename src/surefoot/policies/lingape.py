@@ -13,8 +13,9 @@ from functools import cache
 from math import inf
 from typing import ClassVar, NamedTuple
 
+from surefoot.core.confidence import bound_leads
 from surefoot.core.exploring import Exploration, explored_arm, explores
-from surefoot.core.gaps import CONSERVATIVE, find_race, verdict
+from surefoot.core.gaps import CONSERVATIVE, find_leader, find_race, verdict
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import fix_at_ceiling
 from surefoot.core.play import Engine, engine_of
@@ -40,7 +41,9 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     if exploring:
         k = explored_arm(rules.explore, state, work, seed, run)
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
-    race = find_race(inst, state, CONSERVATIVE, False)  # (G1, G2)
+    i, level_i = find_leader(state, False)  # (G1)
+    bound_leads(inst, state, work, i, level_i, False)
+    race = find_race(inst, state, work, i, level_i, False, False)  # (G2)
     status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
@@ -61,6 +64,7 @@ class LinGapE:
 
     name: ClassVar[str] = "lingape"
     keeps_limits: ClassVar[bool] = False
+    delta_covers_levels: ClassVar[bool] = False
     selection: ClassVar[str] = "conservative"
     null_pull: ClassVar[bool] = False
     pull: options.Pull = "greedy"

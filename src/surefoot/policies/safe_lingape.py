@@ -13,8 +13,9 @@ from functools import cache
 from math import inf
 from typing import ClassVar, NamedTuple
 
+from surefoot.core.confidence import bound_leads, bound_safety
 from surefoot.core.exploring import Exploration, explored_arm, explores
-from surefoot.core.gaps import OPTIMISTIC, find_race, verdict
+from surefoot.core.gaps import OPTIMISTIC, find_leader, find_race, verdict
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import certify, known_levels_hold, reach, stepped
 from surefoot.core.play import Engine, engine_of
@@ -38,13 +39,18 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
-    if explores(inst, rules.explore, state, work):  # (S0)
+    exploring = explores(inst, rules.explore, state, work)  # (S0)
+    bound_safety(inst, state, work)  # (S1)
+    if exploring:
         k = explored_arm(rules.explore, state, work, seed, run)
-        status = PULL if known_levels_hold(inst, state) else CONTRADICTION
+        status = PULL if known_levels_hold(inst, work) else CONTRADICTION
         level = stepped(inst, state, k, rules.explore.level[k])
         return Decision(status, EXPLORING, k, level, NULL, 0.0, NULL, inf)
-    sets_agree = certify(inst, state, work, rules.levels, rules.selection == OPTIMISTIC)  # (S1-S3)
-    race = find_race(inst, state, rules.selection, rules.null_pull)  # (G1, G2)
+    optimistic = rules.selection == OPTIMISTIC
+    sets_agree = certify(inst, state, work, rules.levels, optimistic)  # (S2, S3)
+    i, level_i = find_leader(state, rules.null_pull)  # (G1)
+    bound_leads(inst, state, work, i, level_i, optimistic)
+    race = find_race(inst, state, work, i, level_i, optimistic, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
@@ -66,12 +72,13 @@ class SafeLinGapE:
 
     name: ClassVar[str] = "safe-lingape"
     keeps_limits: ClassVar[bool] = True
+    delta_covers_levels: ClassVar[bool] = False
     levels: options.Levels = "dynamic"
     selection: options.Selection = "conservative"
     pull: options.Pull = "greedy"
     explore: Explore = None
     reward_radius: options.Radius = "determinant"
-    safety_radius: options.Radius = "norm"
+    safety_radius: options.SafetyRadius = "norm"
     null_pull: bool = False
 
     def __post_init__(self) -> None:
@@ -79,7 +86,7 @@ class SafeLinGapE:
         options.check_choice("selection", self.selection, options.SELECTIONS)
         options.check_choice("pull", self.pull, options.PULLS)
         options.check_choice("reward_radius", self.reward_radius, options.RADII)
-        options.check_choice("safety_radius", self.safety_radius, options.RADII)
+        options.check_choice("safety_radius", self.safety_radius, options.SAFETY_RADII)
         options.check_flag("null_pull", self.null_pull)
         check_explore(self.explore)
 

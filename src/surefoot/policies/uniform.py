@@ -20,11 +20,12 @@ class Uniform:
 
     name: ClassVar[str] = "uniform"
     keeps_limits: ClassVar[bool] = True
+    delta_covers_levels: ClassVar[bool] = False
     levels: options.Levels = "dynamic"
     selection: options.Selection = "conservative"
     explore: Explore = None
     reward_radius: options.Radius = "determinant"
-    safety_radius: options.Radius = "norm"
+    safety_radius: options.SafetyRadius = "norm"
     null_pull: bool = False
 
     def __post_init__(self) -> None:

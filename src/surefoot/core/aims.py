@@ -1,0 +1,179 @@
+"""Aims: weighted sums of observations, each tied to one question, which bound what the question asks for.  (C5, C6)
+
+An aim takes a weight h_s for every pull before its result is known. The weighted noise sum h_s eps_s then keeps to a
+boundary in one dimension (C3), however many dimensions the features have. With q = sum h_s z_s that is a half-space,
+
+    q . (weights - estimate) < boundary + rest       on one side,       > -boundary + rest      on the other,
+
+and together with the ellipsoid (C1) it bounds y . weights for every y: most tightly where q points along y. So the
+weights of an aim at y are chosen as least squares would choose them, corrected for what q has strayed from y so far.
+
+Aims 0 .. K-1 ask whether arm j beats the leader, aim K whether the null pull does; aim K + 1 + (s-1) K + k asks for
+safety signal s at arm k. Regressing the weights on the pulls gives q the same update that an estimate has.
+"""
+
+from math import sqrt
+
+from surefoot.core.boundaries import boundary, reward_boundary
+from surefoot.core.confidence import arm_width, open_set, radius_at, squared_norm
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.linear import forward_solve
+from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, State, Vector, Work
+
+PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
+
+
+@rare
+def begin_aims(state: State) -> None:
+    """No weights yet."""
+    for a in range(len(state.aim_fit)):
+        state.aim_information[a] = state.aim_value[a] = 0.0
+        for k in range(len(state.N)):
+            state.aim_sum[k, a] = 0.0
+
+
+# -- what they say --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def furthest(square: float, along: float, fit: float, bound: float, radius: float) -> float:
+    """The largest y . v with |v|_A <= radius and q . v <= bound.                                            (C6)
+
+    square = |y|^2, along = y . q and fit = |q|^2, all in A^-1. The part of y along q is held by the half-space, the
+    rest by what the ellipsoid has left there.
+    """
+    full = radius * sqrt(square)
+    if not (along > 0.0 and fit > 0.0 and bound * sqrt(square) < radius * along and bound > -radius * sqrt(fit)):
+        return full  # the half-space does not cut where y points, or leaves nothing, which is for others to say
+    across = max(square - along * along / fit, 0.0) * max(radius * radius - bound * bound / fit, 0.0)
+    return min(full, bound * along / fit + sqrt(across))
+
+
+@kernel
+def bound_safety_by_aims(inst: Instance, state: State, work: Work) -> None:
+    """The bounds of every safety signal at every arm, into work.lower and work.upper.                   (S1, C6)"""
+    K = len(state.N)
+    for s in range(1, len(inst.R)):
+        g, R = inst.gram_of[s], inst.R[s]
+        radius_low = radius_at(inst, state, s, inst.log_inv_delta[s])
+        radius_high = radius_at(inst, state, s, inst.log_inv_delta_high[s])
+        for k in range(K):
+            a = K + 1 + (s - 1) * K + k
+            square, along, fit = state.v[g, k], state.aim[a, k], state.aim_fit[a]
+            low = boundary(inst, 2 * s, R, state.aim_information[a]) - state.aim_rest[a]
+            high = boundary(inst, 2 * s + 1, R, state.aim_information[a]) + state.aim_rest[a]
+            work.lower[s - 1, k] = state.est[s, k] - furthest(square, along, fit, low, radius_low)
+            work.upper[s - 1, k] = state.est[s, k] + furthest(square, along, fit, high, radius_high)
+
+
+@kernel
+def bound_leads_by_aims(inst: Instance, state: State, work: Work, i: int, level_i: float) -> None:
+    """The most by which each arm might beat the leader, into work.lead; the null pull comes last.       (G2, C6)"""
+    ball = open_set(inst, state, 0)
+    K, x_i = len(state.N), max(i, 0)  # the null pull is any arm at level 0
+    value_i = level_i * state.est[0, x_i]
+    for j in range(K + 1):
+        x_j, level_j = (j, state.high[j]) if j < K else (x_i, 0.0)
+        square = squared_norm(state, ball.g, x_j, level_j, x_i, level_i)
+        along = level_j * state.aim[j, x_j] - level_i * state.aim[j, x_i]
+        bound = reward_boundary(inst, state.aim_information[j]) + state.aim_rest[j]
+        width = furthest(square, along, state.aim_fit[j], bound, ball.radius)
+        if j == i:  # its own level is in question, not another arm: the aim at i asks something else
+            width = (level_j - level_i) * arm_width(state, ball, x_i)
+        work.lead[j] = level_j * state.est[0, x_j] - value_i + width
+
+
+# -- how they are kept ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -> None:
+    """The weight of every aim in a pull of arm k at level gamma, into work.weight.                          (C5)
+
+    The leader is asked about by the other arms; about the leader it is the challenger that asks.
+    """
+    K, g = len(state.N), inst.gram_of[0]
+    i, j = state.clock[LEADER], state.clock[CHALLENGER]
+    for a in range(K + 1):
+        rival = j if a == i else i
+        x_a, level_a = (a, state.high[a]) if a < K else (max(rival, 0), 0.0)
+        x_b, level_b = max(rival, 0), state.low[max(rival, 0)] if rival >= 0 else 0.0
+        square = squared_norm(state, g, x_a, level_a, x_b, level_b)
+        overlap = level_a * state.G[g, x_a, k] - level_b * state.G[g, x_b, k]
+        along = level_a * state.aim[a, x_a] - level_b * state.aim[a, x_b]
+        work.weight[a] = weight_of(state, a, k, gamma, square, overlap, along)
+    for s in range(1, len(inst.R)):
+        g = inst.gram_of[s]
+        for b in range(K):
+            a = K + 1 + (s - 1) * K + b
+            work.weight[a] = weight_of(state, a, k, gamma, state.v[g, b], state.G[g, b, k], state.aim[a, b])
+
+
+@kernel
+def weight_of(state: State, a: int, k: int, gamma: float, square: float, overlap: float, along: float) -> float:
+    """The weight of aim a at y: square = |y|^2, overlap = x_k . y, along = q . y, all in A^-1.              (C5)
+
+    The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
+    pulls q back towards y; it is bounded, since early on neither is known well.
+    """
+    if not square > 1e-300:
+        return 0.0
+    plain = gamma * overlap / square
+    correction = PATIENCE * (max(along, 0.0) * plain - gamma * state.aim[a, k])
+    largest = abs(plain) + sqrt(state.aim_information[a] / (state.clock[ROUND] + 1.0))
+    return plain + min(max(correction, -largest), largest)
+
+
+@kernel
+def update_aims(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> None:
+    """The aims after a pull of arm k at level gamma with the weights of work.weight, before G changes.      (C5)"""
+    K = len(state.N)
+    for a in range(inst.aims):
+        s = 0 if a <= K else 1 + (a - K - 1) // K
+        g = inst.gram_of[s]
+        shrink = 1.0 / (1.0 + gamma * gamma * state.v[g, k])
+        weight = work.weight[a]
+        surprise = weight - gamma * state.aim[a, k]
+        state.aim_information[a] += weight * weight
+        state.aim_fit[a] += weight * weight - surprise * surprise * shrink
+        state.aim_rest[a] += surprise * (observed[s] - gamma * state.est[s, k]) * shrink
+        state.aim_value[a] += weight * observed[s]
+        state.aim_sum[k, a] += gamma * weight
+        change = gamma * surprise * shrink
+        for b in range(K):
+            state.aim[a, b] += change * state.G[g, k, b]
+
+
+@rare
+def refresh_aims(inst: Instance, state: State, work: Work, g: int) -> None:
+    """The aims of Gram matrix g anew; work.A holds its Cholesky factor C, and work.W the rows C^-1 x_k."""
+    K, d = inst.X.shape
+    for a in range(inst.aims):
+        s = 0 if a <= K else 1 + (a - K - 1) // K
+        if inst.gram_of[s] != g:
+            continue
+        for c in range(d):
+            total = 0.0
+            for k in range(K):
+                total += state.aim_sum[k, a] * inst.X[k, c]
+            work.y[c] = total
+        forward_solve(work.A, work.y, work.u)
+        fit = 0.0
+        for c in range(d):
+            fit += work.u[c] * work.u[c]
+        state.aim_fit[a] = fit
+        rest = state.aim_value[a]
+        for k in range(K):
+            total = 0.0
+            for c in range(d):
+                total += work.W[k, c] * work.u[c]
+            state.aim[a, k] = total
+            rest -= state.aim_sum[k, a] * state.est[s, k]
+        state.aim_rest[a] = rest
+
+
+@kernel
+def remember_race(state: State, leader: int, challenger: int) -> None:
+    """Whom the aims ask about until the next decision."""
+    state.clock[LEADER] = leader
+    state.clock[CHALLENGER] = challenger if challenger != leader else NULL

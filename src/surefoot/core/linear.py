@@ -1,0 +1,54 @@
+"""Small dense linear algebra, written out: kernels may not allocate, and libraries round differently."""
+
+from math import sqrt
+
+from surefoot.core.kernel import kernel
+from surefoot.core.types import Instance, Matrix, State, Vector
+
+
+@kernel
+def gram_matrix(inst: Instance, state: State, regularization: float, A: Matrix) -> None:
+    """A = regularization I + sum z z^T over all pulls.                                                      (E1)"""
+    K, d = inst.X.shape
+    for a in range(d):
+        for b in range(d):
+            total = regularization if a == b else 0.0
+            for k in range(K):
+                total += state.N[k] * inst.X[k, a] * inst.X[k, b]
+            A[a, b] = total
+
+
+@kernel
+def cholesky(A: Matrix, least: float) -> bool:
+    """The lower factor of A = C C^T, written over its lower triangle; False if a squared pivot is not above `least`."""
+    for a in range(len(A)):
+        for b in range(a + 1):
+            total = A[a, b]
+            for c in range(b):
+                total -= A[a, c] * A[b, c]
+            if a == b and not total > least:
+                return False
+            A[a, b] = sqrt(total) if a == b else total / A[b, b]
+    return True
+
+
+@kernel
+def forward_solve(C: Matrix, x: Vector, out: Vector) -> None:
+    """C^-1 x for a lower triangular C."""
+    for a in range(len(C)):
+        total = x[a]
+        for b in range(a):
+            total -= C[a, b] * out[b]
+        out[a] = total / C[a, a]
+
+
+@kernel
+def transposed_solve(C: Matrix, x: Vector, out: Vector) -> None:
+    """C^-T x for a lower triangular C."""
+    d = len(C)
+    for back in range(d):
+        a = d - 1 - back
+        total = x[a]
+        for b in range(a + 1, d):
+            total -= C[b, a] * out[b]
+        out[a] = total / C[a, a]

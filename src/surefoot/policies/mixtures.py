@@ -1,0 +1,90 @@
+"""Mixtures fixed in advance: the numbers behind the boundaries (C3) and the prior of the bias-free set (C2).
+
+All follow from the problem by one rule, (C7): how much information the deciding question may need. Nothing is tuned
+to an instance; a wrong guess costs a logarithm, never the guarantee.
+"""
+
+from math import erf, exp, inf, log, log1p, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.problem import Problem
+
+LARGEST_ALPHA = 0.25  # a boundary for a larger error is this one, which is stricter
+FINEST = 1e-3  # differences below this share of the largest possible value are not planned for
+
+
+class Boundary(NamedTuple):
+    """R sqrt((Q + rho) (log(1 + Q/rho) + constant)) - offset."""
+
+    rho: float
+    constant: float
+    offset: float
+
+    def at(self, information: float, R: float) -> float:
+        """Its height, as the core computes it."""
+        return R * sqrt((information + self.rho) * (log1p(information / self.rho) + self.constant)) - self.offset
+
+
+def boundary(alpha: float, R: float, centre: float, spread: float) -> Boundary:
+    """The boundary of a normal mixture over effects, cut off at zero, that is crossed with probability alpha. (C3)
+
+    An effect is the mean of a unit of weighted noise under the alternative, divided by R^2.
+    """
+    alpha = min(alpha, LARGEST_ALPHA)
+    above_zero = 0.5 * (1.0 + erf(centre / spread / sqrt(2.0)))
+    plain = log(above_zero / alpha)
+    threshold = plain - log1p(-0.5 * exp(-plain))
+    return Boundary(
+        rho=1.0 / (spread * R) ** 2,
+        constant=2.0 * threshold + (centre / spread) ** 2,
+        offset=centre / spread**2,
+    )
+
+
+def half_normal(alpha: float, R: float, rho: float) -> Boundary:
+    """The boundary of a half-normal mixture with that rho."""
+    return boundary(alpha, R, 0.0, 1.0 / (R * sqrt(rho)))
+
+
+def largest_value(problem: Problem) -> float:
+    """S, the largest reward that any pull can have by the norm bound."""
+    return problem.reward.norm * float(np.sqrt((problem.features**2).sum(axis=1).max()))
+
+
+def finest_difference(problem: Problem) -> float:
+    """epsilon, or where it is smaller than can be planned for, a small share of S."""
+    return max(problem.epsilon, FINEST * largest_value(problem))
+
+
+def planned_information(problem: Problem) -> list[float]:
+    """For each signal the information, in sums of squared levels, at which a question is likely to be decided.  (C7)
+
+    Reward: differences half way, by ratio, between epsilon and S. Safety: slopes half way between |eta0| and the
+    error of |eta0| epsilon/S that moves the best value by epsilon.
+    """
+    S, epsilon = largest_value(problem), finest_difference(problem)
+    reward = problem.reward.noise**2 / (S * epsilon) if S > 0.0 else 1.0
+    return [reward, *(limit.noise**2 * S / (limit.eta0**2 * epsilon) if S > 0.0 else 1.0 for limit in problem.safety)]
+
+
+def crossing(near: Boundary, far: Boundary, R: float) -> float:
+    """The information above which the first boundary is the lower one; infinite if it never is."""
+    low, high = -60.0, 60.0  # in powers of e, relative to rho
+
+    def near_is_lower(power: float) -> bool:
+        information = near.rho * exp(power)
+        return near.at(information, R) <= far.at(information, R)
+
+    if not near_is_lower(high):
+        return inf
+    if near_is_lower(low):
+        return 0.0
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        if near_is_lower(middle):
+            high = middle
+        else:
+            low = middle
+    return near.rho * exp(high)
