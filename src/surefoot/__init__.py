@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _HOME = {
     "errors": "", "policies": "", "theory": "", "worlds": "",
     "Certificate": "certificate",
-    "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies", "SafeLinGapE": "policies",
-    "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
+    "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies",
+    "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "session", "Recommendation": "session", "Session": "session",
@@ -37,8 +37,8 @@ _HOME = {
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeGap", "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate", "theory",
-    "worlds",
+    "SafeGap", "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate",
+    "theory", "worlds",
 ]  # fmt: skip
 
 

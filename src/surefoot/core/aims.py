@@ -119,7 +119,7 @@ def weight_of(state: State, a: int, k: int, gamma: float, square: float, overlap
     if not square > 1e-300:
         return 0.0
     plain = gamma * overlap / square
-    correction = PATIENCE * (max(along, 0.0) * plain - gamma * state.aim[a, k])
+    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * state.aim[a, k])
     largest = abs(plain) + sqrt(state.aim_information[a] / (state.clock[ROUND] + 1.0))
     return plain + min(max(correction, -largest), largest)
 

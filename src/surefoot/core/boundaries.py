@@ -18,9 +18,10 @@ from surefoot.core.types import FAR, NEAR, Instance
 @kernel
 def boundary(inst: Instance, row: int, R: float, information: float) -> float:
     """The boundary of that row where the squared weights have summed up to `information`.                  (C3)"""
-    rho = inst.boundary[row, 0]
+    rho: float = inst.boundary[row, 0]
+    offset: float = inst.boundary[row, 2]
     growth = log1p(information / rho) + inst.boundary[row, 1]
-    return R * sqrt((information + rho) * growth) - inst.boundary[row, 2]
+    return R * sqrt((information + rho) * growth) - offset
 
 
 @kernel

@@ -36,7 +36,8 @@ def radius_at(inst: Instance, state: State, s: int, log_inv_delta: float) -> flo
     """The radius of signal s's ellipsoid that fails with probability delta at most.                 (E3, E4, C1)"""
     g = inst.gram_of[s]
     d = inst.X.shape[1]
-    R, bias = inst.R[s], inst.bias[s]
+    R: float = inst.R[s]
+    bias: float = inst.bias[s]
     if inst.radius[s] == NORM and d >= 2:  # in one dimension (E3) is not valid and (E4) takes its place
         return R * sqrt(d * (state.growth[g] + log_inv_delta)) + bias
     square = 2.0 * log_inv_delta + max(state.log_det[g], 0.0)
@@ -54,7 +55,7 @@ def arm_width(state: State, ball: ConfidenceSet, k: int) -> float:
 @kernel
 def squared_norm(state: State, g: int, k: int, level_k: float, i: int, level_i: float) -> float:
     """|y|^2 in A^-1 for y = level_k x_k - level_i x_i; exact duplicates at one level give exactly 0."""
-    square = (
+    square: float = (
         level_k * level_k * state.v[g, k]
         + level_i * level_i * state.v[g, i]
         - 2.0 * level_k * level_i * state.G[g, i, k]
@@ -160,7 +161,8 @@ def solve_bias_free(inst: Instance, state: State, work: Work, s: int) -> float:
                 overlap += work.P[k, a] * inst.X[j, a]
             total += overlap * state.M[s, j]
         work.least[s, k] = total
-    return inst.R[s] * sqrt(max(square, 0.0))
+    radius: float = inst.R[s] * sqrt(max(square, 0.0))
+    return radius
 
 
 @kernel

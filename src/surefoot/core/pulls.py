@@ -31,14 +31,16 @@ def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: 
 @kernel
 def level_cost(state: State, k: int) -> float:
     """What is at stake in the interval between the certified and the optimistic level of an arm."""
-    return (state.high[k] - state.low[k]) * abs(state.est[0, k])
+    cost: float = (state.high[k] - state.low[k]) * abs(state.est[0, k])
+    return cost
 
 
 @kernel
 def reward_cost(state: State, race: Race) -> float:
     """The part of the gap that is uncertainty about the reward, and not a difference of the estimates."""
     i, j = max(race.leader, 0), max(race.challenger, 0)
-    return race.gap - (race.challenger_level * state.est[0, j] - race.leader_level * state.est[0, i])
+    difference: float = race.challenger_level * state.est[0, j] - race.leader_level * state.est[0, i]
+    return race.gap - difference
 
 
 @kernel

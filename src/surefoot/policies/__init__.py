@@ -15,8 +15,8 @@ from surefoot.policies.uniform import Uniform
 from surefoot.problem import Problem
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform", "UniformRandom",
-    "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
+    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform",
+    "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
 ]  # fmt: skip
 
 
