@@ -11,10 +11,10 @@ KERNELS := SUREFOOT_CACHE=$(CURDIR)/$(VENV)/kernels
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test certify promise bench check docs clean reproduce
+.PHONY: help run test certify promise bench bench-pulls check docs clean reproduce
 
 help:  ## show these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/.core  ## set up and run the main job: the paper's experiment, with its certificate
 	@$(BIN)/surefoot run
@@ -30,6 +30,9 @@ promise: $(VENV)/.core  ## measure errors and violations against what is promise
 
 bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table
 	$(BIN)/python benchmarks/bench.py
+
+bench-pulls: $(VENV)/.core  ## count trials until certainty on many worlds, and fill in the README's table
+	$(BIN)/python benchmarks/pulls.py
 
 reproduce: $(VENV)/.test  ## run the paper's experiments and write docs/reproduction.md
 	$(BIN)/surefoot reproduce all --out build/reproduction

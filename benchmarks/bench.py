@@ -16,20 +16,21 @@ from pathlib import Path
 
 import numpy as np
 from plain_loop import textbook_run
+from readme import put_into_readme
 from rich.console import Console
 from rich.table import Table
 
 import surefoot as sf
+from surefoot.policies import Policy
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
 REPEATS = 9
 POLICY = sf.SafeLinGapE(explore=sf.UniformRandom(800))
 
 FIRST_ROUND = """
 import surefoot as sf
 world = sf.worlds.hard(); problem = world.paper_problem()
-sf.simulate(world, problem, sf.SafeLinGapE(explore=sf.UniformRandom(800)), runs=1, workers=1, max_pulls=1)
+sf.simulate(world, problem, runs=1, workers=1, max_pulls=1)
 """
 
 
@@ -43,35 +44,41 @@ def main() -> None:
     for row in rows:
         table.add_row(*row)
     Console().print(table)
-    update_readme(rows, report["machine"])
+    put_into_readme("bench", markdown(rows, report["machine"]))
 
 
 def small_problem() -> dict[str, float]:
-    """Time per round on one core for the paper's instance, textbook and compiled in turn."""
+    """Time per round on one core for the paper's instance: textbook, the same compiled, and SafeGap, in turn."""
     world = sf.worlds.hard()
     problem = world.paper_problem()
-    simulated(world, problem, runs=2)  # compiled before the clock starts
-    pairs = []
+    for policy in (POLICY, sf.SafeGap()):
+        simulated(world, problem, policy, runs=2)  # compiled before the clock starts
+    rounds_of = []
     for repeat in range(REPEATS):
         begin = time.perf_counter()
         rounds, _ = textbook_run(
             world.arms, world.theta_star, world.mu_star[0], 1.0, 0.1, -0.5, 0.2, problem.epsilon, 1e-3, 1e-3, 1.0, 2.0,
             1.0, 800, np.random.default_rng(repeat), max_pulls=6000,
         )  # fmt: skip
-        textbook = (time.perf_counter() - begin) / rounds
-        begin = time.perf_counter()
-        runs = simulated(world, problem, runs=400)
-        pairs.append((textbook, (time.perf_counter() - begin) / runs.pulls.sum()))
+        times = [(time.perf_counter() - begin) / rounds]
+        for policy, runs in ((POLICY, 400), (sf.SafeGap(), 800)):
+            begin = time.perf_counter()
+            played = simulated(world, problem, policy, runs=runs).pulls.sum()
+            times.append((time.perf_counter() - begin) / played)
+        rounds_of.append(times)
+    textbook, safe_lingape, safe_gap = (1e9 * statistics.median(column) for column in zip(*rounds_of, strict=True))
     return {
-        "textbook_ns": 1e9 * statistics.median(pair[0] for pair in pairs),
-        "surefoot_ns": 1e9 * statistics.median(pair[1] for pair in pairs),
-        "ratio": statistics.median(pair[0] / pair[1] for pair in pairs),
+        "textbook_ns": textbook,
+        "surefoot_ns": safe_lingape,
+        "ratio": statistics.median(times[0] / times[1] for times in rounds_of),
+        "safe_gap_ns": safe_gap,
+        "safe_gap_ratio": statistics.median(times[2] / times[1] for times in rounds_of),
     }
 
 
-def simulated(world: sf.worlds.Linear, problem: sf.Problem, runs: int, workers: int = 1) -> sf.Runs:
+def simulated(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, runs: int, workers: int = 1) -> sf.Runs:
     """Runs of the paper's experiment."""
-    return sf.simulate(world, problem, POLICY, runs=runs, seed=1, workers=workers)
+    return sf.simulate(world, problem, policy, runs=runs, seed=1, workers=workers)
 
 
 def complete_runs() -> dict[str, float]:
@@ -83,7 +90,7 @@ def complete_runs() -> dict[str, float]:
         times = []
         for _ in range(5):
             begin = time.perf_counter()
-            runs = simulated(world, problem, runs=1000, workers=workers)
+            runs = simulated(world, problem, POLICY, runs=1000, workers=workers)
             times.append(time.perf_counter() - begin)
         seconds[f"workers_{workers}_s"] = statistics.median(times)
     return seconds | {"rounds": float(runs.pulls.sum())}
@@ -134,6 +141,10 @@ def table_rows(results: dict[str, dict[str, float]]) -> list[tuple[str, str, str
             f"{small['surefoot_ns']:.0f} ns", f"{small['ratio']:.0f}x",
         ),
         (
+            "one round of SafeGap there", "", f"{small['safe_gap_ns']:.0f} ns",
+            f"takes {small['safe_gap_ratio']:.1f} times Safe-LinGapE's",
+        ),
+        (
             f"1000 complete runs ({runs['rounds'] / 1e6:.1f} M rounds), one core", f"{textbook_s:.0f} s (by the round)",
             f"{runs['workers_1_s']:.2f} s", f"{textbook_s / runs['workers_1_s']:.0f}x",
         ),
@@ -143,16 +154,11 @@ def table_rows(results: dict[str, dict[str, float]]) -> list[tuple[str, str, str
     ]  # fmt: skip
 
 
-def update_readme(rows: list[tuple[str, str, str, str]], where: str) -> None:
-    """Puts the table into the README, between its markers."""
-    start, end = "<!-- bench:start -->", "<!-- bench:end -->"
-    text = README.read_text()
-    if start not in text or end not in text:
-        return
+def markdown(rows: list[tuple[str, str, str, str]], where: str) -> str:
+    """The table for the README."""
     lines = ["| measured | textbook numpy | surefoot | ratio |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
-    block = "\n".join([*lines, "", f"Medians on {where}."])
-    README.write_text(f"{text.split(start)[0]}{start}\n{block}\n{end}{text.split(end)[1]}")
+    return "\n".join([*lines, "", f"Medians on {where}."])
 
 
 if __name__ == "__main__":

@@ -4,18 +4,16 @@ python benchmarks/promise.py [--runs 2000] [--check]     --check leaves the READ
 """
 
 import argparse
-import os
 import sys
-from pathlib import Path
 from typing import Any
+
+from readme import put_into_readme
 
 import surefoot as sf
 from surefoot.certificate import confidence_of
 from surefoot.policies import Policy
 from surefoot.worlds import Linear
 
-README = Path(__file__).parent.parent / "README.md"
-START, END = "<!-- promise:start -->", "<!-- promise:end -->"
 SEED = 20_261
 
 WORLDS: dict[str, Linear] = {
@@ -24,6 +22,7 @@ WORLDS: dict[str, Linear] = {
     "doses": sf.worlds.doses(),
 }
 POLICIES: dict[str, Policy] = {
+    "SafeGap": sf.SafeGap(),
     "Safe-LinGapE, conservative": sf.SafeLinGapE(selection="conservative"),
     "Safe-LinGapE, optimistic": sf.SafeLinGapE(selection="optimistic"),
     "LinGapE": sf.LinGapE(),
@@ -77,15 +76,6 @@ def table(runs: int) -> str:
     return "\n".join([*head, *rows, "", note])
 
 
-def put_between_markers(text: str) -> None:
-    """The README holds the text between its markers; written beside it first, then moved into place."""
-    before, _, rest = README.read_text("utf-8").partition(START)
-    _, _, after = rest.partition(END)
-    fresh = README.with_suffix(".fresh")
-    fresh.write_text(f"{before}{START}\n{text}\n{END}{after}", "utf-8")
-    os.replace(fresh, README)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2000)
@@ -94,4 +84,4 @@ if __name__ == "__main__":
     found = table(wishes.runs)
     print(found)
     if not wishes.check:
-        put_between_markers(found)
+        put_into_readme("promise", found)

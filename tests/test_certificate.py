@@ -22,6 +22,7 @@ def certificate(policy: Any, **changes: Any) -> sf.Certificate:
 @pytest.mark.parametrize(
     ("policy", "guarantee", "confidence"),
     [
+        (sf.SafeGap(), "within-epsilon", 0.98),
         (sf.SafeLinGapE(), "proposition-1", 0.98),
         (sf.Uniform(), "proposition-1", 0.98),
         (sf.SafeLinGapE(levels="dynamic-max"), "proposition-1", 0.98),

@@ -77,22 +77,31 @@ def test_links_and_pictures_lead_to_files() -> None:
     assert not [target for target in targets if "://" not in target and not (ROOT / target).exists()]
 
 
-@pytest.mark.parametrize("table", ["promise", "bench"])
+@pytest.mark.parametrize("table", ["promise", "bench", "pulls"])
 def test_the_generated_tables_have_their_markers_once(table: str) -> None:
     assert README.count(f"<!-- {table}:start -->") == README.count(f"<!-- {table}:end -->") == 1
 
 
 def test_the_make_targets_that_are_named_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z]+)\b", README.partition("## When to use it")[0]))
-    assert {"run", "test", "promise"} <= named <= targets
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z-]+)\b", README.partition("## When to use it")[0]))
+    assert {"run", "test", "promise", "bench-pulls"} <= named <= targets
+
+
+def shown_table(name: str) -> str:
+    return README.split(f"<!-- {name}:start -->")[1].split(f"<!-- {name}:end -->")[0].strip()
 
 
 def test_the_benchmark_table_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    benchmarks = ROOT / "benchmarks"
-    monkeypatch.syspath_prepend(str(benchmarks))
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     bench = importlib.import_module("bench")
-    measured = json.loads((benchmarks / "results.json").read_text())["measured"]
-    shown = README.split("<!-- bench:start -->")[1].split("<!-- bench:end -->")[0]
-    for row in bench.table_rows(measured):
-        assert f"| {' | '.join(row)} |" in shown
+    report = json.loads((ROOT / "benchmarks" / "results.json").read_text())
+    assert shown_table("bench") == bench.markdown(bench.table_rows(report["measured"]), report["machine"])
+
+
+def test_the_table_of_pulls_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    pulls = importlib.import_module("pulls")
+    rows = json.loads((ROOT / "benchmarks" / "pulls.json").read_text())
+    assert shown_table("pulls") == pulls.markdown(rows)
+    assert list(rows) == list(pulls.suite())

@@ -18,10 +18,11 @@ PROGRAM = str(Path(sys.executable).parent / "surefoot")
 BAD_WORDS = {
     ("run", "missing.toml"): "cannot be read",
     ("run", "--world", "nowhere"): "is not the name of a world",
-    ("run", "--policy", "nobody"): "must be one of safe-lingape, lingape, uniform",
+    ("run", "--policy", "nobody"): "must be one of safe-gap, safe-lingape, lingape, uniform",
     ("run", "--policy", "lingape", "--levels", "static"): "is not an option here",
     ("run", "--explore", "round-robin:many"): "must read KIND:ROUNDS@LEVEL",
-    ("run", "--explore", "round-robin:40@0.9"): "known to be safe",
+    ("run", "--selection", "optimistic"): "belongs to safe-lingape and uniform",
+    ("run", "--policy", "safe-lingape", "--explore", "round-robin:40@0.9"): "known to be safe",
     ("run", "--max-pulls", "0"): "at least 1",
     ("run", "--seed", "one"): "--seed",
     ("run", "--nonsense"): "No such option",

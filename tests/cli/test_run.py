@@ -19,7 +19,7 @@ def test_without_a_file_it_is_the_papers_experiment(typed: Typed, strict_json: C
     problem = dict(found["problem"])
     assert problem.pop("fingerprint") == sf.worlds.hard().paper_problem().fingerprint
     assert sf.Problem.from_dict(problem) == sf.worlds.hard().paper_problem()
-    assert sf.policies.from_dict(found["policy"]) == sf.SafeLinGapE(explore=sf.RoundRobin(800))
+    assert sf.policies.from_dict(found["policy"]) == sf.SafeGap()
     assert found["certificate"]["pulls"] == found["pulls"] == sum(found["pulls_per_arm"].values())
     assert found["certificate"]["gap"] <= found["certificate"]["epsilon"]
     assert found["judged"]["unsafe_pulls"] == 0
@@ -32,7 +32,7 @@ def test_without_a_file_it_is_the_papers_experiment(typed: Typed, strict_json: C
 def test_it_is_run_0_of_the_simulator(typed: Typed, strict_json: Callable[[str], Any]) -> None:
     found = strict_json(typed("run", "--json", "--seed", "7").stdout)
     world = sf.worlds.hard()
-    safe = sf.simulate(world, world.paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(800)), runs=1, seed=7)
+    safe = sf.simulate(world, world.paper_problem(), runs=1, seed=7)
     bold = sf.simulate(world, world.paper_problem(), sf.LinGapE(), runs=1, seed=7)
     assert list(found["pulls_per_arm"].values()) == safe.pulls_per_arm[0].tolist()
     assert np.allclose(list(found["levels"].values()), safe.levels[0], rtol=1e-12)
@@ -42,7 +42,7 @@ def test_it_is_run_0_of_the_simulator(typed: Typed, strict_json: Callable[[str],
 
 
 def test_progress_goes_to_standard_error_and_the_answer_to_standard_output(typed: Typed) -> None:
-    done = typed("run", "--seed", "7")
+    done = typed("run", "--policy", "safe-lingape", "--explore", "round-robin:800", "--seed", "7")
     assert done.returncode == 0
     for word in ("explore", "decide", "certified", "gap", "epsilon", "levels"):
         assert word in done.stderr
@@ -85,7 +85,7 @@ def test_a_file_may_name_a_world_and_change_its_problem(
 
 
 def test_options_change_the_policy_of_the_file(typed: Typed, strict_json: Callable[[str], Any]) -> None:
-    words = ("--selection", "optimistic", "--levels", "dynamic-max", "--explore", "e-optimal:40@0.1", "--null-pull")
+    words = ("--policy", "safe-lingape", "--selection", "optimistic", "--levels", "dynamic-max", "--explore", "e-optimal:40@0.1", "--null-pull")
     found = strict_json(typed("run", "--json", "--max-pulls", "50", "--no-compare", *words).stdout)
     assert sf.policies.from_dict(found["policy"]) == sf.SafeLinGapE(
         selection="optimistic", levels="dynamic-max", explore=sf.EOptimal(40, level=0.1), null_pull=True

@@ -15,7 +15,7 @@ def test_the_summary_is_that_of_the_library(typed: Typed, strict_json: Callable[
     done = typed("simulate", "--runs", "20", "--seed", "5", "--workers", "2", "--json", "--confidence", "0.9")
     found = strict_json(done.stdout)
     world = sf.worlds.hard()
-    runs = sf.simulate(world, world.paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(800)), runs=20, seed=5)
+    runs = sf.simulate(world, world.paper_problem(), runs=20, seed=5)
     assert done.returncode == 0
     assert len(found["policies"]) == 1
     assert found["policies"][0]["summary"] == runs.summary(0.9)

@@ -49,6 +49,7 @@ POLICIES: dict[str, Any] = {
     "remembering": sf.SafeLinGapE(levels="dynamic-max", selection="optimistic", pull="rounding"),
     "by determinant": sf.SafeLinGapE(selection="optimistic", safety_radius="determinant", explore=sf.UntilConfident()),
     "uniform": sf.Uniform(selection="optimistic"),
+    "safe-gap": sf.SafeGap(),
 }
 
 
@@ -86,7 +87,7 @@ def check_coverage(world: sf.worlds.Linear, policy: Any, runs: int, rounds: int,
     return found
 
 
-@pytest.mark.parametrize("policy", ["lingape", "conservative", "remembering", "uniform"])
+@pytest.mark.parametrize("policy", ["lingape", "conservative", "remembering", "uniform", "safe-gap"])
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_truth_stays_in_the_sets_at_all_rounds_at_once(world: str, policy: str) -> None:
     for index, noise in enumerate(NOISES):
@@ -131,7 +132,7 @@ def test_the_measurement_notices_noise_that_is_understated() -> None:
 def test_every_policy_keeps_its_own_promise(world: str, policy: str) -> None:
     for index, noise in enumerate(NOISES):
         found = check_promises(WORLDS[world](noise), POLICIES[policy], runs=60, seed=41 + index, max_pulls=20_000)
-        if policy in ("lingape", "conservative"):
+        if policy in ("lingape", "conservative", "safe-gap"):
             assert found.stopped.all()
 
 

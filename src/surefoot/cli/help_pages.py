@@ -47,7 +47,7 @@ RUN = verbatim(f"""
 Examples:
   surefoot run
   surefoot run --world base-station --policy uniform
-  surefoot run --selection optimistic --explore round-robin:400@0.1
+  surefoot run --policy safe-lingape --explore round-robin:800@0.2
   surefoot run problem.toml --max-pulls 50000 --json
 
 A file names a world and may change its problem:
@@ -75,8 +75,8 @@ A table [policy] is optional:
 SIMULATE = verbatim(f"""
 Examples:
   surefoot simulate --runs 1000 --seed 1
-  surefoot simulate --policy safe-lingape --policy lingape
-  surefoot simulate --world limited --selection optimistic
+  surefoot simulate --policy safe-gap --policy safe-lingape --policy lingape
+  surefoot simulate --world limited --policy safe-lingape --selection optimistic
   surefoot simulate problem.toml --runs 400 --out runs.parquet
 
 Run r is the same whatever --runs and --workers are, and all policies meet the

@@ -17,7 +17,7 @@ from surefoot.worlds import WORLDS
 
 CHOICES = {
     "levels": options.LEVELS, "selection": options.SELECTIONS, "pull": options.PULLS, "radius": options.RADII,
-    "reward_radius": options.RADII, "safety_radius": options.RADII,
+    "reward_radius": options.RADII, "safety_radius": options.SAFETY_RADII,
 }  # fmt: skip
 
 

@@ -27,9 +27,9 @@ File = Annotated[Path | None, typer.Argument(help=_FILE, show_default=False)]
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file, TOML or JSON.")]
 World = Annotated[str | None, typer.Option("--world", help=_WORLD, metavar="NAME", rich_help_panel="Problem")]
 
-Policy = Annotated[str | None, _policy("--policy", "safe-lingape, lingape or uniform.", "NAME")]
+Policy = Annotated[str | None, _policy("--policy", "safe-gap, safe-lingape, lingape or uniform.", "NAME")]
 Policies = Annotated[
-    list[str] | None, _policy("--policy", "safe-lingape, lingape or uniform; again for a comparison.", "NAME")
+    list[str] | None, _policy("--policy", "safe-gap, safe-lingape, lingape or uniform; again for a comparison.", "NAME")
 ]
 Selection = Annotated[
     str | None, _policy("--selection", "conservative (Proposition 1) or optimistic (within epsilon).")
@@ -37,8 +37,8 @@ Selection = Annotated[
 Levels = Annotated[str | None, _policy("--levels", "static, dynamic or dynamic-max.")]
 PullRule = Annotated[str | None, _policy("--pull", "greedy, rounding or rounding-finite.")]
 Explore = Annotated[str | None, _policy("--explore", _EXPLORE, "KIND:ROUNDS[@LEVEL]")]
-RewardRadius = Annotated[str | None, _policy("--reward-radius", "determinant or norm.")]
-SafetyRadius = Annotated[str | None, _policy("--safety-radius", "determinant or norm.")]
+RewardRadius = Annotated[str | None, _policy("--reward-radius", "determinant, norm, squared-sum or mixture.")]
+SafetyRadius = Annotated[str | None, _policy("--safety-radius", "the same, or own-pulls.")]
 NullPull = Annotated[
     bool | None, _policy("--null-pull/--no-null-pull", "Whether doing nothing may be the answer.", None)
 ]

@@ -15,12 +15,11 @@ from typing import Any
 from surefoot import policies, worlds
 from surefoot.checks import known_keys
 from surefoot.errors import ABSENT, InvalidInput
-from surefoot.policies import Policy, RoundRobin, SafeLinGapE, default_policy
+from surefoot.policies import Policy, default_policy
 from surefoot.problem import Problem
 from surefoot.problem_files import read_table
 from surefoot.worlds import Linear
 
-PAPERS_POLICY = SafeLinGapE(levels="dynamic", selection="conservative", pull="greedy", explore=RoundRobin(800))
 NOT_OF_THE_PROBLEM = ("world", "policy")
 
 
@@ -61,7 +60,7 @@ def scenario_of(file: Path | None, world: str | None) -> Scenario:
         found = worlds.make(world)
         return Scenario(found, found.default_problem(), default_policy())
     papers = worlds.hard()
-    return Scenario(papers, papers.paper_problem(), PAPERS_POLICY)
+    return Scenario(papers, papers.paper_problem(), default_policy())
 
 
 def scenario_in(table: Mapping[str, Any], folder: Path) -> Scenario:

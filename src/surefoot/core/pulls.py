@@ -52,7 +52,7 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     """
     i, j, g = max(race.leader, 0), max(race.challenger, 0), inst.gram_of[0]
     square = squared_norm(state, g, j, race.challenger_level, i, race.leader_level)
-    by_reward = reward_cost(state, race) / square if square > 0.0 else 0.0
+    by_reward = max(reward_cost(state, race), 0.0) / square if square > 0.0 else 0.0
     s_j, s_i = tightest_limit(state, j), tightest_limit(state, i)
     g_j, g_i = inst.gram_of[1 + s_j], inst.gram_of[1 + s_i]
     by_challenger = level_cost(state, j) / state.v[g_j, j] if race.challenger >= 0 and state.v[g_j, j] > 0.0 else 0.0

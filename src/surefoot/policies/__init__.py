@@ -104,12 +104,20 @@ def chosen(field: str, name: object, choices: Mapping[str, Any]) -> Any:
     return choices[name]
 
 
+def remedy_for(kind: Any, key: str, known: list[str]) -> str:
+    """What to do about an option that this kind does not have."""
+    others = [name for name, other in POLICIES.items() if key in [f.name for f in fields(other)]]
+    if kind in POLICIES.values() and others:
+        return f"It belongs to {' and '.join(others)}: name one of these policies, or leave the option out."
+    return f"The options are {', '.join(known)}." if known else "There are no options; leave it out."
+
+
 def built(field: str, kind: Any, options: Mapping[str, Any]) -> Any:
     """An object of that kind with these options; unknown and missing ones are refused by name."""
     known = [f.name for f in fields(kind)]
     for key, value in options.items():
         if key not in known:
-            raise InvalidInput(f"{field}.{key}", value, "is not an option here", f"The options are {', '.join(known)}.")
+            raise InvalidInput(f"{field}.{key}", value, "is not an option here", remedy_for(kind, key, known))
     try:
         return kind(**options)
     except TypeError:
