@@ -85,8 +85,10 @@ def test_a_file_may_name_a_world_and_change_its_problem(
 
 
 def test_options_change_the_policy_of_the_file(typed: Typed, strict_json: Callable[[str], Any]) -> None:
-    words = ("--policy", "safe-lingape", "--selection", "optimistic", "--levels", "dynamic-max", "--explore", "e-optimal:40@0.1", "--null-pull")
-    found = strict_json(typed("run", "--json", "--max-pulls", "50", "--no-compare", *words).stdout)
+    words = ("--policy", "safe-lingape", "--selection", "optimistic", "--levels", "dynamic-max", "--null-pull")
+    found = strict_json(
+        typed("run", "--json", "--max-pulls", "50", "--no-compare", *words, "--explore", "e-optimal:40@0.1").stdout
+    )
     assert sf.policies.from_dict(found["policy"]) == sf.SafeLinGapE(
         selection="optimistic", levels="dynamic-max", explore=sf.EOptimal(40, level=0.1), null_pull=True
     )

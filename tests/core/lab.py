@@ -35,10 +35,15 @@ def instance(X: Any, **changes: Any) -> Instance:
         "grid": np.zeros(0),
         "step": inf,
         "epsilon": 0.1,
+        "prior": np.ones(1 + m),
+        "boundary": np.ones((2 + 2 * m, 3)),
+        "switch": inf,
+        "aims": 0,
         **changes,
     }
     lam, owner = np.array(table["lam"], float), np.array(table["gram_of"])
     derived = {
+        "log_inv_delta_high": table["log_inv_delta"],
         "any_norm": bool((np.array(table["radius"]) == NORM).any()),
         "rate": table["L"] ** 2 / lam,
         "bias": np.sqrt(lam[owner]) * np.array(table["D"], float),

@@ -6,12 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lab import absorbed, callable_form, fresh, instance
 
+from surefoot.core.confidence import bound_safety
 from surefoot.core.levels import (
     DYNAMIC,
     DYNAMIC_MAX,
     STATIC,
     certify,
     fix_at_ceiling,
+    known_levels_hold,
     level_at,
     margin,
     reach,
@@ -20,6 +22,8 @@ from surefoot.core.levels import (
 
 
 def certified(inst, state, work, mode=DYNAMIC, optimistic=True):  # type: ignore[no-untyped-def]
+    """`certify` by the bounds of the sets as they are now."""
+    callable_form(bound_safety)(inst, state, work)
     return callable_form(certify)(inst, state, work, mode, optimistic)
 
 
@@ -62,6 +66,25 @@ def test_a_known_level_that_the_sets_refute_is_a_contradiction() -> None:
         assert certified(inst, state, work, mode)
         set_signal(state, 1, [-1.0], [4.0])
         assert not certified(inst, state, work, mode)
+
+
+def test_known_levels_hold_as_long_as_every_upper_bound_allows_them() -> None:
+    inst = instance(np.eye(2), eta0=[-0.5, -0.4], gamma0=[0.5, 0.2])
+    _, work = fresh(inst)
+    holds = callable_form(known_levels_hold)
+    work.upper[:] = [[-1.0, -2.5], [-0.8, -2.0]]  # each arm meets both limits exactly
+    assert holds(inst, work)
+    work.upper[1, 1] = -2.0 - 1e-6
+    assert not holds(inst, work)
+
+
+def test_levels_follow_the_bounds_whoever_wrote_them() -> None:
+    inst = instance(np.eye(2), gamma0=[0.1, 0.1])
+    state, work = fresh(inst)
+    work.lower[0], work.upper[0] = [-1.0, -2.0], [-0.625, 3.0]
+    assert callable_form(certify)(inst, state, work, DYNAMIC, True)
+    np.testing.assert_allclose(state.low, [0.5, 0.25])
+    np.testing.assert_allclose(state.high, [0.8, 1.0])
 
 
 def test_an_arms_level_is_the_least_over_the_signals() -> None:

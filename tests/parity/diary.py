@@ -36,6 +36,11 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
         ("rounding", two_limits(), free,
          sf.SafeLinGapE(selection="optimistic", pull="rounding", explore=sf.UntilConfident(rounds=30))),
         ("uniform", two_limits(), free, sf.Uniform(selection="optimistic", null_pull=True)),
+        ("bias-free", two_limits(), free,
+         sf.SafeLinGapE(selection="optimistic", reward_radius="mixture", safety_radius="mixture")),
+        ("own pulls", two_limits(), free, sf.SafeLinGapE(reward_radius="squared-sum", safety_radius="own-pulls")),
+        ("safe-gap", two_limits(), free, sf.SafeGap()),
+        ("safe-gap on dials", two_limits(distribution="uniform"), dials, sf.SafeGap()),
     ]  # fmt: skip
 
 

@@ -12,6 +12,8 @@ LONG = 3000
 
 WORLDS = {
     "hard": (sf.worlds.hard(), sf.SafeLinGapE(explore=sf.UniformRandom(800))),
+    "hard, by default": (sf.worlds.hard(), sf.SafeGap()),
+    "limited, by default": (sf.worlds.limited(), sf.SafeGap()),
     "hard, no limits": (sf.worlds.hard(), sf.LinGapE(explore=sf.UniformRandom(100, level=0.2))),
     "limited": (sf.worlds.limited(), sf.SafeLinGapE(selection="optimistic", levels="dynamic-max")),
     "sphere": (sf.worlds.sphere(), sf.SafeLinGapE(pull="rounding", selection="optimistic", null_pull=True)),

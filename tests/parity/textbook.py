@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import brentq, linprog
+from scipy.stats import norm as normal
 
 NULL = -1
 
@@ -35,6 +36,7 @@ class Textbook:
     reward_radius: str = "determinant"
     safety_radius: str = "norm"
     null_pull: bool = False
+    epsilon: float = 0.0
     t: int = 0
     history: list = field(default_factory=list)
 
@@ -44,35 +46,92 @@ class Textbook:
         if len(self.grid):
             self.ceiling = self.rounded_down(self.ceiling)
         self.L = max(np.linalg.norm(x) for x in self.X)
-        self.A, self.b, self.b_s = self.lam * np.eye(d), np.zeros(d), np.zeros((m, d))
+        self.V, self.b, self.own = np.zeros((d, d)), np.zeros((1 + m, d)), np.zeros((1 + m, K))
+        self.noise, self.norms = np.array([self.R, *self.R_s]), np.array([self.D, *self.D_s])
+        self.kinds = [self.reward_radius] + [self.safety_radius] * m
+        self.shares = self.split()
+        own = np.maximum(d * (self.noise / self.norms) ** 2, 1e-9 * self.L**2)
+        self.lams = np.where(np.isin(self.kinds, ["determinant", "norm"]), self.lam, own)
         self.squares, self.last = np.zeros(K), np.array(self.gamma0, float)
         self.best_low, self.best_high = np.zeros((m, K)), np.ones((m, K))
         self.frozen = None
 
     # (E) -------------------------------------------------------------------------------------------------------------
 
+    def split(self) -> Any:
+        """The error of each signal's ellipsoid: half of it where two sets are intersected."""
+        m = len(self.eta0)
+        whole = np.array([self.delta] + [self.delta_s / m] * m)
+        return np.where(np.isin(self.kinds, ["mixture", "own-pulls"]), whole / 2, whole)
+
     def absorb(self, k: int, gamma: float, reward: float, safety: Any) -> None:
-        z = gamma * self.X[k]
-        self.A += np.outer(z, z)  # (E1)
-        self.b += reward * z
-        self.b_s += np.outer(safety, z)
+        z, seen = gamma * self.X[k], np.array([reward, *safety])
+        self.V += np.outer(z, z)  # (E1)
+        self.b += np.outer(seen, z)
+        self.own[:, k] += gamma * seen
         self.squares[k] += gamma**2
         self.last[k] = gamma
         self.t += 1
 
     def estimates(self) -> None:
-        self.A_inv = np.linalg.inv(self.A)
-        self.theta_hat, self.mu_hat = self.A_inv @ self.b, self.b_s @ self.A_inv  # (E2)
+        self.A_of = [lam * np.eye(len(self.V)) + self.V for lam in self.lams]
+        self.inverse = [np.linalg.inv(A) for A in self.A_of]
+        self.hats = [inverse @ b for inverse, b in zip(self.inverse, self.b, strict=True)]  # (E2)
+        self.radii = [self.radius(s, delta) for s, delta in enumerate(self.shares)]
+        invertible = "mixture" in self.kinds and (squared_pivots(self.V) > 1e-9 * np.trace(self.V)).all()
+        self.V_inverse = np.linalg.inv(self.V) if invertible else None
 
-    def radius(self, R: float, D: float, delta: float, kind: str) -> float:
-        d = self.X.shape[1]
-        if kind == "norm" and d >= 2:  # (E3)
-            return R * np.sqrt(d * np.log((1 + self.t * self.L**2 / self.lam) / delta)) + np.sqrt(self.lam) * D
-        log_det = np.linalg.slogdet(self.A)[1]  # (E4)
-        return R * np.sqrt(2 * np.log(1 / delta) + log_det - d * np.log(self.lam)) + np.sqrt(self.lam) * D
+    def radius(self, s: int, delta: float) -> float:
+        d, R, D, lam = self.X.shape[1], self.noise[s], self.norms[s], self.lams[s]
+        if self.kinds[s] == "norm" and d >= 2:  # (E3)
+            return R * np.sqrt(d * np.log((1 + self.t * self.L**2 / lam) / delta)) + np.sqrt(lam) * D
+        square = 2 * np.log(1 / delta) + np.linalg.slogdet(self.A_of[s])[1] - d * np.log(lam)
+        if self.kinds[s] in ("determinant", "norm"):  # (E4)
+            return R * np.sqrt(square) + np.sqrt(lam) * D
+        return np.sqrt(R**2 * square + lam * D**2)  # (C1)
 
-    def norm(self, y: Any) -> float:
-        return float(np.sqrt(max(y @ self.A_inv @ y, 0.0)))
+    def norm(self, y: Any, s: int) -> float:
+        return float(np.sqrt(max(y @ self.inverse[s] @ y, 0.0)))
+
+    def interval(self, s: int, y: Any, arm: int | None = None) -> tuple[float, float]:
+        """The least and the most that y . weights of signal s can be; `arm` says that y is that arm.     (E5)"""
+        middle, width = float(y @ self.hats[s]), self.radii[s] * self.norm(y, s)
+        low, high = middle - width, middle + width
+        for middle, width in [*self.bias_free(s, y), *self.own_pulls(s, arm)]:
+            low, high = max(low, middle - width), min(high, middle + width)
+        return low, high
+
+    def bias_free(self, s: int, y: Any) -> list[tuple[float, float]]:
+        """Centre and width of the bias-free set, as soon as V can be inverted.                           (C2)"""
+        if self.kinds[s] != "mixture" or self.V_inverse is None:
+            return []
+        c, inverse = 0.3 * self.planned_information()[s], self.V_inverse
+        grown = np.linalg.slogdet(np.eye(len(self.V)) + self.V / c)[1]
+        radius = self.noise[s] * np.sqrt(2 * np.log(1 / self.shares[s]) + grown)
+        width = radius * np.sqrt(max(y @ inverse @ y + c * (inverse @ y) @ (inverse @ y), 0.0))
+        return [(float(y @ inverse @ self.b[s]), float(width))]
+
+    def own_pulls(self, s: int, arm: int | None) -> list[tuple[float, float]]:
+        """Centre and width by the arm's own pulls.                                                       (C4)"""
+        if self.kinds[s] != "own-pulls" or arm is None or self.squares[arm] == 0.0:
+            return []
+        N, R, K = self.squares[arm], self.noise[s], len(self.X)
+        spread = 1 / (R * np.sqrt(self.planned_information()[s]))
+        height = mixture_boundary(self.shares[s] / (2 * K), R, 0.0, spread)(N)
+        return [(float(self.own[s, arm] / N), float(height / N))]
+
+    def largest_value(self) -> float:
+        return float(self.D * self.L)
+
+    def planned_information(self) -> list[float]:
+        """The information at which each signal's question is likely to be decided.                       (C7)"""
+        S = self.largest_value()
+        if S == 0.0:
+            return [1.0] * (1 + len(self.eta0))
+        fine = max(self.epsilon, 1e-3 * S)
+        return [self.R**2 / (S * fine)] + [
+            R**2 * S / (eta0**2 * fine) for R, eta0 in zip(self.R_s, self.eta0, strict=True)
+        ]
 
     # (S) -------------------------------------------------------------------------------------------------------------
 
@@ -85,13 +144,12 @@ class Textbook:
         m, K = len(self.eta0), len(self.X)
         low, high = np.ones((m, K)), np.ones((m, K))
         for s in range(m):
-            beta = self.radius(self.R_s[s], self.D_s[s], self.delta_s / m, self.safety_radius)
             for k, x in enumerate(self.X):
-                middle, width = x @ self.mu_hat[s], beta * self.norm(x)  # (S1)
-                if middle - width < self.eta0[s]:
-                    low[s, k] = self.eta0[s] / (middle - width)
-                if middle + width < self.eta0[s]:
-                    high[s, k] = self.eta0[s] / (middle + width)
+                least, most = self.interval(1 + s, x, arm=k)  # (S1)
+                if least < self.eta0[s]:
+                    low[s, k] = self.eta0[s] / least
+                if most < self.eta0[s]:
+                    high[s, k] = self.eta0[s] / most
         return low, high
 
     def certify(self) -> tuple[Any, Any]:
@@ -104,6 +162,7 @@ class Textbook:
         if self.levels == "dynamic-max":
             low = self.best_low = np.maximum(self.best_low, low)
             high = self.best_high = np.minimum(self.best_high, high)
+        self.low_of = low
         low, high = np.minimum(low.min(axis=0), self.ceiling), np.minimum(high.min(axis=0), self.ceiling)
         self.unrounded = low, high
         if len(self.grid):
@@ -118,22 +177,17 @@ class Textbook:
 
     def known_level_refuted(self) -> bool:
         """Whether the sets rule out that some arm is safe at its known level."""
-        m = len(self.eta0)
-        for s in range(m):
-            beta = self.radius(self.R_s[s], self.D_s[s], self.delta_s / m, self.safety_radius)
-            highest = [x @ self.mu_hat[s] + beta * self.norm(x) for x in self.X]
+        for s in range(len(self.eta0)):
+            highest = [self.interval(1 + s, x, arm=k)[1] for k, x in enumerate(self.X)]
             if (self.gamma0 * highest < self.eta0[s] * (1 + 5e-10)).any():
                 return True
         return False
 
     def estimate_impossible(self) -> bool:
         """Whether an estimate lies grossly beyond what the norm bounds allow."""
-        kinds = [(self.theta_hat, self.R, self.D, self.delta, self.reward_radius)]
-        m = len(self.eta0)
-        kinds += [(self.mu_hat[s], self.R_s[s], self.D_s[s], self.delta_s / m, self.safety_radius) for s in range(m)]
         return any(
-            abs(x @ estimate) > 9.999 * np.linalg.norm(x) * D + self.radius(R, D, delta, kind) * self.norm(x)
-            for estimate, R, D, delta, kind in kinds
+            abs(x @ hat) > 9.999 * np.linalg.norm(x) * self.norms[s] + self.radii[s] * self.norm(x, s)
+            for s, hat in enumerate(self.hats)
             for x in self.X
         )
 
@@ -151,7 +205,7 @@ class Textbook:
 
     def values(self, low: Any) -> dict[int, float]:
         """What each candidate for the lead is worth by the estimates.                                     (G1)"""
-        found = {k: float(low[k] * (x @ self.theta_hat)) for k, x in enumerate(self.X)}
+        found = {k: float(low[k] * (x @ self.hats[0])) for k, x in enumerate(self.X)}
         return found | ({NULL: 0.0} if self.null_pull else {})
 
     def pull_of(self, k: int, level: Any) -> Any:
@@ -159,14 +213,14 @@ class Textbook:
 
     def scores(self, low: Any, high: Any, i: int) -> dict[int, tuple[float, float]]:
         """For each candidate, by how much it might beat leader i, and the width in that.                  (G2)"""
-        C = self.radius(self.R, self.D, self.delta, self.reward_radius)
         found, z_i = {}, self.pull_of(i, low)
         for k in self.values(low):
             level = high if self.selection == "optimistic" else low
             if k == i and (k == NULL or level[k] <= low[k]):
                 continue
             y = self.pull_of(k, level) - z_i
-            found[k] = float(y @ self.theta_hat + C * self.norm(y)), C * self.norm(y)
+            most = self.interval(0, y)[1]
+            found[k] = most, most - float(y @ self.hats[0])
         return found
 
     def direction(self, low: Any, high: Any, i: int, j: int) -> Any:
@@ -177,14 +231,14 @@ class Textbook:
         """Above 0 when the unlearned level of j costs more than the reward is uncertain.                  (G6)"""
         if self.selection != "optimistic" or j == NULL:
             return -np.inf
-        return float((high[j] - low[j]) * abs(self.X[j] @ self.theta_hat) - width)
+        return float((high[j] - low[j]) * abs(self.X[j] @ self.hats[0]) - width)
 
-    def gains(self, reach: Any, y: Any) -> Any:
+    def gains(self, reach: Any, y: Any, s: int = 0) -> Any:
         """By how much a pull of each arm shrinks y^T A^-1 y, by inverting every A + z z^T.                (G4)"""
-        now = y @ self.A_inv @ y
+        now = y @ self.inverse[s] @ y
         after = []
         for level, x in zip(reach, self.X, strict=True):
-            after.append(y @ np.linalg.solve(self.A + level**2 * np.outer(x, x), y))
+            after.append(y @ np.linalg.solve(self.A_of[s] + level**2 * np.outer(x, x), y))
         return now - np.array(after)
 
     def owed(self, reach: Any, weights: Any) -> Any:
@@ -203,9 +257,170 @@ class Textbook:
     def design_gap(self, reach: Any, y: Any, weights: Any) -> float:
         """How far from optimal the shares are at most, relative: the Frank-Wolfe gap of the convex program.   (G5')"""
         Z, nu = reach[:, None] * self.X, np.abs(weights) / np.abs(weights).sum()
-        slopes = (Z @ np.linalg.solve(self.A + (Z.T * nu) @ Z, y)) ** 2  # minus the gradient
-        value = y @ np.linalg.solve(self.A + (Z.T * nu) @ Z, y)
+        slopes = (Z @ np.linalg.solve(self.A_of[0] + (Z.T * nu) @ Z, y)) ** 2  # minus the gradient
+        value = y @ np.linalg.solve(self.A_of[0] + (Z.T * nu) @ Z, y)
         return float((slopes.max() - slopes @ nu) / value)
+
+
+class SafeGapBook(Textbook):
+    """SafeGap, with the weights and results of all pulls kept as they came and every sum taken anew."""
+
+    def __post_init__(self) -> None:
+        self.reward_radius = self.safety_radius = "squared-sum"
+        super().__post_init__()
+        K, m = len(self.X), len(self.eta0)
+        self.signal = [0] * (K + 1) + [1 + s for s in range(m) for _ in range(K)]  # of each aim
+        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (self.X.shape[1], 1 + m, len(self.signal)))
+        self.set_boundaries()
+
+    def split(self) -> Any:
+        """0.05 of delta for the reward's ellipsoid, 0.2 of each delta_s / m for a limit's, as it bounds from below."""
+        m = len(self.eta0)
+        return np.array([0.05 * self.delta] + [0.2 * self.delta_s / m] * m)
+
+    def set_boundaries(self) -> None:
+        """The mixtures of every aim.                                                                 (C3, C7)"""
+        m, K, R, S = len(self.eta0), len(self.X), self.R, self.largest_value()
+        fine, planned = max(self.epsilon, 1e-3 * S), self.planned_information()
+        near = mixture_boundary(0.85 * 0.9 * self.delta, R, 2 * fine / R**2, fine / R**2)
+        far = mixture_boundary(0.85 * 0.1 * self.delta, R, 0.0, 1 / (R * np.sqrt(0.3 * planned[0])))
+        self.near, self.far, self.switch = near, far, crossing_of(near, far, rho=R**2 / fine**2)
+        self.low_height, self.high_height = [None], [None]
+        for s in range(1, 1 + m):
+            spread = 1 / (self.noise[s] * np.sqrt(planned[s]))
+            too_high, too_low = 0.8 * self.delta_s / m / K, 0.8 * 0.1 * self.delta / m
+            self.low_height.append(mixture_boundary(too_high, self.noise[s], 0.0, spread))
+            self.high_height.append(mixture_boundary(too_low, self.noise[s], 0.0, spread))
+
+    def absorb(self, k: int, gamma: float, reward: float, safety: Any) -> None:
+        weights = self.weights(gamma * self.X[k])
+        super().absorb(k, gamma, reward, safety)
+        self.Z = np.vstack([self.Z, gamma * self.X[k]])
+        self.seen = np.vstack([self.seen, [reward, *safety]])
+        self.H = np.vstack([self.H, weights])
+
+    def estimates(self) -> None:
+        super().estimates()
+        m = len(self.eta0)
+        self.radii_high = [None] + [self.radius(1 + s, 0.2 * 0.1 * self.delta / m) for s in range(m)]
+        self.q = self.H.T @ self.Z
+        self.information = (self.H**2).sum(axis=0)
+        own = [self.seen[:, s] for s in self.signal]
+        self.rest = [
+            h @ seen - q @ self.hats[s] for h, seen, q, s in zip(self.H.T, own, self.q, self.signal, strict=True)
+        ]
+
+    def remember(self, low: Any, high: Any, i: int, j: int) -> None:
+        """The decision that the weights of the next pull follow."""
+        self.decided = low, high, i, NULL if j == i else j
+
+    def question(self, a: int) -> Any:
+        """What aim a asks about, y.                                                                      (C5)"""
+        K = len(self.X)
+        if a > K:
+            return self.X[(a - K - 1) % K]
+        low, high, i, j = self.decided
+        return (high[a] * self.X[a] if a < K else 0.0) - self.pull_of(j if a == i else i, low)
+
+    def weights(self, z: Any) -> Any:
+        """The weight of every aim in the pull z.                                                         (C5)"""
+        found = np.zeros(len(self.signal))
+        for a, s in enumerate(self.signal):
+            y, B = self.question(a), self.inverse[s]
+            if not y.any():
+                continue
+            plain = z @ B @ y / (y @ B @ y)
+            correction = 4.0 * (max(self.q[a] @ B @ y, 0.0) * plain - z @ B @ self.q[a])
+            most = abs(plain) + np.sqrt(self.information[a] / (self.t + 1))
+            found[a] = plain + np.clip(correction, -most, most)
+        return found
+
+    def furthest(self, y: Any, a: int, bound: float, radius: float) -> float:
+        """The largest y . v in the ellipsoid of radius and in the half-space q . v <= bound.             (C6)"""
+        B, q = self.inverse[self.signal[a]], self.q[a]
+        full = radius * np.sqrt(max(y @ B @ y, 0.0))
+        along, fit = y @ B @ q, q @ B @ q
+        if along <= 0.0 or bound <= -radius * np.sqrt(fit) or q @ B @ y * radius**2 <= bound * full:
+            return float(full)
+        across = y - along / fit * q
+        return float(bound * along / fit + np.sqrt(max(across @ B @ across, 0.0) * (radius**2 - bound**2 / fit)))
+
+    def interval(self, s: int, y: Any, arm: int | None = None) -> tuple[float, float]:
+        """The bounds of safety signal s at an arm, cut by its aim.                                   (S1, C6)"""
+        assert arm is not None
+        a, middle = len(self.X) * s + 1 + arm, float(y @ self.hats[s])
+        low = self.low_height[s](self.information[a]) - self.rest[a]
+        high = self.high_height[s](self.information[a]) + self.rest[a]
+        return middle - self.furthest(y, a, low, self.radii[s]), middle + self.furthest(y, a, high, self.radii_high[s])
+
+    def scores(self, low: Any, high: Any, i: int) -> dict[int, tuple[float, float]]:
+        """For each candidate, by how much it might beat leader i, and the width in that.             (G2, C6)"""
+        found = {}
+        for k in self.values(low):
+            if k == i and (k == NULL or high[k] <= low[k]):
+                continue
+            y, a = self.pull_of(k, high) - self.pull_of(i, low), k if k != NULL else len(self.X)
+            width = self.ellipsoid_width(low, high, i, k)
+            if k != i:
+                Q = self.information[a]
+                bound = (self.near if self.switch <= Q else self.far)(Q) + self.rest[a]
+                width = self.furthest(y, a, bound, self.radii[0])
+            found[k] = float(y @ self.hats[0]) + width, width
+        return found
+
+    def ellipsoid_width(self, low: Any, high: Any, i: int, k: int) -> float:
+        return self.radii[0] * self.norm(self.pull_of(k, high) - self.pull_of(i, low), 0)
+
+    def narrowing(self, low: Any, high: Any, reach: Any, i: int, j: int, width: float) -> Any:
+        """By how much the pull of each arm narrows the gap.                                              (G7)"""
+        y = self.direction(low, high, i, j)
+        found = max(width, 0.0) * self.gain_shares(reach, y, 0)
+        for k in {i, j} - {NULL}:
+            cost = (high[k] - low[k]) * abs(self.X[k] @ self.hats[0])
+            found = found + cost * self.gain_shares(reach, self.X[k], 1 + int(np.argmin(self.best_low[:, k])))
+        return found
+
+    def gain_shares(self, reach: Any, y: Any, s: int) -> Any:
+        square = y @ self.inverse[s] @ y
+        return self.gains(reach, y, s) / square if square > 0.0 else np.zeros(len(self.X))
+
+
+def mixture_boundary(alpha: float, R: float, centre: float, spread: float) -> Any:
+    """The boundary of a normal mixture over effects, cut off at zero, as a function of the information.      (C3)"""
+    alpha = min(alpha, 0.25)
+    positive = normal.cdf(centre / spread)
+    wealth = positive / alpha / (1 - alpha / positive / 2)
+
+    def height(Q: float) -> float:
+        precision = R**2 * Q + 1 / spread**2
+        exponent = 2 * np.log(wealth * np.sqrt(precision) * spread) + (centre / spread) ** 2
+        return float(np.sqrt(precision * exponent) - centre / spread**2)
+
+    return height
+
+
+def crossing_of(near: Any, far: Any, rho: float) -> float:
+    """The information from which on the first boundary is the lower one."""
+
+    def above(power: float) -> float:
+        return near(rho * np.exp(power)) - far(rho * np.exp(power))
+
+    if above(60.0) > 0.0:
+        return np.inf
+    if above(-60.0) <= 0.0:
+        return 0.0
+    return float(rho * np.exp(brentq(above, -60.0, 60.0, xtol=1e-12)))
+
+
+def squared_pivots(V: Any) -> Any:
+    """The pivots of a symmetric elimination in the given order; what follows one that is not positive is no number."""
+    left, found = np.array(V), []
+    for a in range(len(left)):
+        found.append(left[a, a])
+        if not left[a, a] > 0.0:
+            return np.array([*found, *[np.nan] * (len(left) - a - 1)])
+        left = left - np.outer(left[:, a], left[a]) / left[a, a]
+    return np.array(found)
 
 
 def exploration_draw(seed: int, run: int, t: int, K: int) -> int:

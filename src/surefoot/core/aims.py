@@ -20,6 +20,7 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import forward_solve
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, State, Vector, Work
 
+ROUNDING = 1e-15
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
 
@@ -37,7 +38,7 @@ def begin_aims(state: State) -> None:
 
 @kernel
 def furthest(square: float, along: float, fit: float, bound: float, radius: float) -> float:
-    """The largest y . v with |v|_A <= radius and q . v <= bound.                                            (C6)
+    """A bound on y . v with |v|_A <= radius and q . v <= bound: the largest, where the half-space cuts.     (C6)
 
     square = |y|^2, along = y . q and fit = |q|^2, all in A^-1. The part of y along q is held by the half-space, the
     rest by what the ellipsoid has left there.
@@ -45,7 +46,8 @@ def furthest(square: float, along: float, fit: float, bound: float, radius: floa
     full = radius * sqrt(square)
     if not (along > 0.0 and fit > 0.0 and bound * sqrt(square) < radius * along and bound > -radius * sqrt(fit)):
         return full  # the half-space does not cut where y points, or leaves nothing, which is for others to say
-    across = max(square - along * along / fit, 0.0) * max(radius * radius - bound * bound / fit, 0.0)
+    angle = max(square - along * along / fit, ROUNDING * square)  # what cancels must not make the bound too small
+    across = angle * max(radius * radius - bound * bound / fit, 0.0)
     return min(full, bound * along / fit + sqrt(across))
 
 

@@ -18,7 +18,7 @@ def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: 
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = level_cost(state, j)
         if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
-            return greedy(state, work, inst.gram_of[1], j, 1.0, j, 0.0)
+            return greedy(state, work, inst.gram_of[1 + tightest_limit(state, j)], j, 1.0, j, 0.0)
     if rule == GREEDY:
         return greedy(state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     if rule == ROUNDING:

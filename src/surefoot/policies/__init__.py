@@ -64,7 +64,7 @@ def describe(policy: Policy) -> str:
     explore = table.get("explore")
     if isinstance(explore, Mapping):
         shown.append("explore=" + " ".join(str(value) for value in explore.values() if value is not None))
-    return f"{table['name']} ({', '.join(shown)})"
+    return f"{table['name']} ({', '.join(shown)})" if shown else str(table["name"])
 
 
 def to_dict(policy: Policy) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from surefoot.core.types import DETERMINANT, MIXTURE, NORM, OWN_PULLS, SQUARED_S
 from surefoot.errors import InvalidInput, NeverStopsWarning
 from surefoot.policies import mixtures
 from surefoot.problem import Problem
-from surefoot.problem_settings import STEP_SLACK
+from surefoot.problem_settings import LEAST_REGULARIZATION, STEP_SLACK
 
 Levels = Literal["static", "dynamic", "dynamic-max"]
 Selection = Literal["conservative", "optimistic"]
@@ -69,15 +69,15 @@ def instance_of(problem: Problem, reward_radius: str, safety_radius: str) -> Ins
     radius = np.array([RADII[reward_radius]] + [SAFETY_RADII[safety_radius]] * m, np.int64)
     noise = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
     norms = np.array([problem.reward.norm, *(limit.norm for limit in problem.safety)])
-    shared = radius < SQUARED_SUM
-    lam, gram_of = np.unique(np.where(shared, problem.regularization, d * (noise / norms) ** 2), return_inverse=True)
+    L = float(np.sqrt((X * X).sum(axis=1).max()))
+    own = np.maximum(d * (noise / norms) ** 2, LEAST_REGULARIZATION * L * L)
+    lam, gram_of = np.unique(np.where(radius < SQUARED_SUM, problem.regularization, own), return_inverse=True)
     delta = np.array([problem.delta] + [problem.delta_safety / m] * m)
     delta[radius >= MIXTURE] /= 2.0
     information = mixtures.planned_information(problem)
     boundary = np.ones((2 * (1 + m), 3))
     for s in range(1, 1 + m):
         boundary[2 * s] = boundary[2 * s + 1] = mixtures.half_normal(delta[s] / (2 * K), noise[s], information[s])
-    L = float(np.sqrt((X * X).sum(axis=1).max()))
     return Instance(
         X=X,
         L=L,
