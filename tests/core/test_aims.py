@@ -76,8 +76,10 @@ def test_without_a_cut_the_ellipsoid_alone_speaks(along: float, fit: float, boun
 
 
 def test_a_half_space_along_y_gives_its_own_bound() -> None:
-    """q = 3 y: then y . v <= bound / 3."""
-    assert callable_form(furthest)(4.0, 12.0, 36.0, 1.5, 2.0) == pytest.approx(0.5, rel=1e-12)
+    """q = 3 y: then y . v <= bound / 3, and what is added against rounding is never taken away."""
+    found = callable_form(furthest)(4.0, 12.0, 36.0, 1.5, 2.0)
+    assert found >= 0.5
+    assert found == pytest.approx(0.5, rel=1e-6)
 
 
 # -- what is kept, against the definitions ----------------------------------------------------------------------------
