@@ -106,7 +106,8 @@ def test_a_reader_who_leaves_early_is_no_error() -> None:
 
 
 def test_ctrl_c_ends_a_run_with_status_130_and_certifies_nothing(tmp_path: Path) -> None:
-    unending = ["run", "--levels", "static", "--selection", "optimistic", "--max-pulls", "100000000"]
+    unending = ["run", "--policy", "safe-lingape", "--levels", "static", "--selection", "optimistic"]
+    unending += ["--explore", "round-robin:800", "--max-pulls", "100000000"]
     with subprocess.Popen([PROGRAM, *unending], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while " pulls  " not in (line := process.stderr.readline()):

@@ -45,7 +45,10 @@ def test_a_frame_of_many_arms_stays_short() -> None:
 
 def test_a_history_stays_short_and_evenly_spaced() -> None:
     world = sf.worlds.limited()
-    session, history = sf.Session(world.default_problem(), seed=1), live.History()
+    session, history = (
+        sf.Session(world.default_problem(), sf.SafeLinGapE(selection="optimistic"), seed=1),
+        live.History(),
+    )
     for _ in range(700):
         history.add(session)
         pull = session.ask()

@@ -113,7 +113,7 @@ def test_data_that_contradict_the_problem_end_with_status_4(typed: Typed, write:
 
 
 def test_a_selection_that_may_never_stop_is_warned_about_once(typed: Typed, strict_json: Callable[[str], Any]) -> None:
-    words = ("run", "--levels", "static", "--selection", "optimistic", "--max-pulls", "900", "--no-compare")
+    words = ("run", "--policy", "safe-lingape", "--levels", "static", "--selection", "optimistic", "--max-pulls", "900")
     done = typed(*words)
     assert done.returncode == 3
     assert done.stderr.count("warning: levels='static' with selection='optimistic' may never stop") == 1
