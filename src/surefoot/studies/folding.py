@@ -1,0 +1,277 @@
+"""The state of a study as the fold of its events; every process that has the study open folds the same ones.
+
+Results are taken in by number (`fold="order"`): one that comes late holds back those behind it, so that what is learned
+does not depend on which came first, and a pull that was given up is passed over. With `fold="arrival"` a result is
+taken in when it comes. What comes in after the end is kept and changes nothing.
+
+The events of a reopened study become a script for the session, which goes through it in compiled code and says for
+each pull what should have been asked for. That is the audit: it costs no second pass.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from surefoot.checks import Floats
+from surefoot.core.replay import ASKED, DROPPED, FOLDED, OPENED, Script
+from surefoot.errors import StorageDamaged
+from surefoot.policies import Policy
+from surefoot.problem import Problem
+from surefoot.session import Alarm, Session
+from surefoot.studies import events
+from surefoot.studies.audit import Mismatch, mismatches_in
+
+Order: TypeAlias = Literal["order", "arrival"]
+BY_NUMBER: Order = "order"
+BY_ARRIVAL: Order = "arrival"
+
+
+class Outstanding(NamedTuple):
+    """A pull that was given out and whose result is not taken in."""
+
+    arm: int
+    level: float
+    worker: str | None
+    result: tuple[float, float, bytes] | None  # level, reward, readings, where it is told and waits for an earlier one
+
+
+class Stop(NamedTuple):
+    """Why nobody is given a pull."""
+
+    reason: str
+    by: str
+    sequence: int
+
+
+class Fold:
+    """The state after some events; `take` goes on with the next ones."""
+
+    def __init__(
+        self, problem: Problem, policy: Policy, seed: int, max_pulls: int | None, order: Order, where: str
+    ) -> None:
+        self.session = Session(problem, policy, seed=seed, max_pulls=max_pulls)
+        self.order = order
+        self.sequence = 0  # of the last event
+        self.last_number = 0
+        self.outstanding: dict[int, Outstanding] = {}
+        self.counts: Counter[str] = Counter()  # of the states that pulls ended in
+        self.imported = 0
+        self.stop: Stop | None = None
+        self.alarms: list[Alarm] = []  # pulls that were applied above their certified level
+        self.mismatches: list[Mismatch] = []
+        self._where = where
+        self._due = 1  # the number whose result is taken in next
+        self._passed: set[int] = set()  # numbers from there on that were given up
+
+    # -- what the verbs read --------------------------------------------------------------------------------
+
+    @property
+    def open_numbers(self) -> list[int]:
+        """The pulls that wait for a result."""
+        return [number for number, pull in self.outstanding.items() if pull.result is None]
+
+    def open_of(self, worker: str) -> list[int]:
+        """The pulls that this worker has open."""
+        return [n for n, pull in self.outstanding.items() if pull.worker == worker and pull.result is None]
+
+    @property
+    def anticipated(self) -> list[tuple[int, float]]:
+        """Arm and level of every pull whose information is under way."""
+        return [(pull.arm, pull.level) for pull in self.outstanding.values()]
+
+    @property
+    def held_back(self) -> int:
+        """Results that wait for an earlier one; none do once the end has come."""
+        return 0 if self.session.stopped else len(self.outstanding) - len(self.open_numbers)
+
+    @property
+    def unused(self) -> int:
+        """Results that came in after the end."""
+        return self.counts[events.TOLD] - self.session.pulls - self.held_back
+
+    # -- the fold -------------------------------------------------------------------------------------------
+
+    def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
+        """Goes on with these events, each in the order of `storage.FOLDED`; with `audit` decisions are recomputed."""
+        story = _Story(self.outstanding)
+        for sequence, kind, number, arm, level, reward, safety, worker, reason, by in rows:
+            if sequence != self.sequence + 1:
+                raise self._damaged(f"misses event {self.sequence + 1}", number)
+            self.sequence = sequence
+            if kind == events.ASK:
+                self._opened(number, Outstanding(arm, level, worker, None))
+                story.opened(number, arm, level, ASKED if audit else OPENED)
+            elif kind == events.TELL:
+                self._told(story, number, (level, reward, safety))
+            elif kind == events.ADD:
+                self._opened(number, Outstanding(arm, level, worker, None))
+                story.opened(number, arm, level, OPENED)
+                self.imported += 1
+                self._told(story, number, (level, reward, safety))
+            elif kind in events.CLOSES:
+                self._given_up(story, number, events.CLOSES[kind])
+                if kind == events.ABORT:
+                    self.stop = Stop(reason, by, sequence)
+            elif kind in (events.FREEZE, events.ALARM):
+                self.stop = Stop(reason, by, sequence)
+            elif kind == events.RELEASE:
+                self.stop = None
+            else:
+                raise self._damaged(f"holds an event of the unknown kind {kind!r}", number)
+        self._play(story)
+
+    def _opened(self, number: int, pull: Outstanding) -> None:
+        """A number is used for the first time."""
+        if number != self.last_number + 1:
+            raise self._damaged(f"goes from pull {self.last_number} to pull {number}", number)
+        if not (isinstance(pull.arm, int) and 0 <= pull.arm < len(self.session.problem.names)):
+            raise self._damaged(f"names the arm {pull.arm!r}, which the problem does not have", number)
+        self.last_number = number
+        self.outstanding[number] = pull
+
+    def _told(self, story: "_Story", number: int, result: tuple[float, float, bytes]) -> None:
+        """A result has come; it is taken in now or when it is due."""
+        pull = self._open(number)
+        self.outstanding[number] = pull._replace(result=result)
+        self.counts[events.TOLD] += 1
+        applied = result[0]
+        if self.session.policy.keeps_limits and isinstance(applied, float) and applied > pull.level:
+            name = self.session.problem.names[pull.arm]
+            self.alarms.append(Alarm(number, name, pull.level, applied))
+        for due in (number,) if self.order == BY_ARRIVAL else self._due_numbers():
+            story.folded(due, self.outstanding[due].result)
+            del self.outstanding[due]
+
+    def _given_up(self, story: "_Story", number: int, state: str) -> None:
+        """A pull will have no result."""
+        self._open(number)
+        del self.outstanding[number]
+        self.counts[state] += 1
+        story.dropped(number)
+        if self.order == BY_NUMBER:
+            self._passed.add(number)
+            for due in self._due_numbers():
+                story.folded(due, self.outstanding[due].result)
+                del self.outstanding[due]
+
+    def _due_numbers(self) -> Iterator[int]:
+        """The numbers whose results are to be taken in now, one after the other."""
+        while True:
+            if self._due in self._passed:
+                self._passed.remove(self._due)
+                self._due += 1
+                continue
+            pull = self.outstanding.get(self._due)
+            if pull is None or pull.result is None:
+                return
+            self._due += 1
+            yield self._due - 1
+
+    def _open(self, number: int) -> Outstanding:
+        """The open pull of this number."""
+        pull = self.outstanding.get(number)
+        if pull is None or pull.result is not None:
+            raise self._damaged(f"closes pull {number}, which is not open", number)
+        return pull
+
+    def _play(self, story: "_Story") -> None:
+        """Goes through what happened, and compares decisions.
+
+        The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
+        once, and from there on one result at a time is, until the end.
+        """
+        session = self.session
+        script, broken = story.script(session.problem)
+        if broken is not None:
+            raise self._damaged(f"holds numbers of pull {broken} that nobody can have told", broken)
+        asked = np.flatnonzero(script.step == ASKED)
+        head = int(asked[-1]) + 1 if len(asked) else 0
+        if head:
+            answers = session.replay(script._replace(step=script.step[:head], pull=script.pull[:head]))
+            self.mismatches += mismatches_in(session.problem.names, story.numbers, script, answers)
+        for step, row in zip(script.step[head:].tolist(), script.pull[head:].tolist(), strict=True):
+            if step == FOLDED and not session.stopped:
+                session.take(int(script.arm[row]), float(script.applied[row]), script.observed[row].tolist())
+
+    def _damaged(self, detail: str, number: object) -> StorageDamaged:
+        return StorageDamaged(self._where, f"{detail} (at event {self.sequence}, pull {number})")
+
+
+class _Story:
+    """Events on their way into a script."""
+
+    def __init__(self, outstanding: dict[int, Outstanding]) -> None:
+        self._row: dict[int, int] = {}
+        self._arm: list[int] = []
+        self._asked: list[float] = []
+        self._step: list[int] = []
+        self._pull: list[int] = []
+        self._results: list[tuple[int, tuple[float, float, bytes]]] = []  # row, and what was told
+        self.numbers: list[int] = []  # of each row
+        for number, pull in outstanding.items():
+            self.opened(number, pull.arm, pull.level, OPENED)
+
+    def opened(self, number: int, arm: int, level: float, step: int) -> None:
+        """A pull was given out, now or before."""
+        row = len(self._arm)
+        self._row[number] = row
+        self._arm.append(arm)
+        self._asked.append(level)
+        self._step.append(step)
+        self._pull.append(row)
+        self.numbers.append(number)
+
+    def folded(self, number: int, result: tuple[float, float, bytes] | None) -> None:
+        """A result was taken in."""
+        if result is not None:
+            row = self._row[number]
+            self._results.append((row, result))
+            self._step.append(FOLDED)
+            self._pull.append(row)
+
+    def dropped(self, number: int) -> None:
+        """A pull was given up."""
+        self._step.append(DROPPED)
+        self._pull.append(self._row[number])
+
+    def script(self, problem: Problem) -> tuple[Script, int | None]:
+        """The script, and the first pull whose numbers cannot be, if there is one."""
+        count, limits = len(self._arm), len(problem.safety)
+        applied = np.zeros(count)
+        observed = np.zeros((count, 1 + limits))
+        broken = None
+        if self._results:
+            rows = np.array([row for row, _ in self._results], np.int64)
+            results = [result for _, result in self._results]
+            try:
+                applied[rows] = [result[0] for result in results]
+                observed[rows, 0] = [result[1] for result in results]
+                observed[rows, 1:] = internal(problem, b"".join(result[2] for result in results))
+                sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
+            except (TypeError, ValueError):
+                sound = np.array([_is_sound(result, limits) for result in results])
+            if not sound.all():
+                broken = self.numbers[rows[np.flatnonzero(~sound)[0]]]
+        step, pull = np.array(self._step, np.int64), np.array(self._pull, np.int64)
+        script = Script(step, pull, np.array(self._arm, np.int64), np.array(self._asked), applied, observed)
+        return script, broken
+
+
+def internal(problem: Problem, content: bytes) -> Floats:
+    """The readings of some pulls, one row each, as the core sees them."""
+    readings = events.unpacked(content).reshape(-1, len(problem.safety))
+    columns = [limit.internal(readings[:, s]) for s, limit in enumerate(problem.safety)]
+    return np.column_stack(columns)
+
+
+def _is_sound(result: tuple[Any, Any, Any], limits: int) -> bool:
+    """Whether a stored result is one that could have been told."""
+    level, reward, readings = result
+    return (
+        isinstance(level, float)
+        and isinstance(reward, float)
+        and isinstance(readings, bytes)
+        and len(readings) == 8 * limits
+    )

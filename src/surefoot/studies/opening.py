@@ -1,0 +1,148 @@
+"""Studies in a storage: made, opened, listed and deleted."""
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from surefoot import __version__
+from surefoot.checks import check_count, check_seed, text
+from surefoot.errors import (
+    AuditWarning,
+    InvalidInput,
+    NotSpanningWarning,
+    StorageDamaged,
+    StudyDiffers,
+    StudyExists,
+    SurefootError,
+)
+from surefoot.policies import Policy, check_policy, from_dict, to_dict
+from surefoot.problem import Problem
+from surefoot.storage.store import Arms, Store, StudyRow, open_store
+from surefoot.studies import events
+from surefoot.studies.audit import first_few
+from surefoot.studies.events import READINGS
+from surefoot.studies.folding import BY_ARRIVAL, BY_NUMBER, Order
+from surefoot.studies.study import Study
+
+NAME = "Give the study a short name, unique in its storage."
+
+
+def create_study(
+    problem: Problem,
+    policy: Policy | None = None,
+    *,
+    name: str,
+    storage: str | None = None,
+    load_if_exists: bool = False,
+    seed: int = 0,
+    max_pulls: int | None = None,
+    fold: Order = BY_NUMBER,
+) -> Study:
+    """A new study in the storage (SUREFOOT_STORAGE, or surefoot.db, if none is named).
+
+    With `load_if_exists` a study of this name is continued, if it is about the same problem in the same way.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "must be a Problem", "Build one with sf.Problem(...).")
+    if fold not in (BY_NUMBER, BY_ARRIVAL):
+        reason = f"must be {BY_NUMBER!r} or {BY_ARRIVAL!r}"
+        raise InvalidInput("fold", fold, reason, f"{BY_NUMBER!r} keeps the promise whatever the delays.")
+    row = StudyRow(
+        name=text("name", name, NAME),
+        problem=json.dumps(without_features(problem), allow_nan=False),
+        fingerprint=problem.fingerprint,
+        policy=json.dumps(to_dict(check_policy(policy))),
+        seed=check_seed(seed),
+        max_pulls=None if max_pulls is None else check_count("max_pulls", max_pulls),
+        fold=fold,
+        created_at=events.now(),
+        created_by=__version__,
+    )
+    store = open_store(storage, create=True)
+    try:
+        identity = store.create(row, arms_of(problem))
+    except StudyExists:
+        if not load_if_exists:
+            raise
+        return continued(store, row, policy is not None)
+    return Study(store, identity, row.name, problem, check_policy(policy), row.seed, row.max_pulls, fold)
+
+
+def load_study(name: str, storage: str | None = None) -> Study:
+    """The study of this name; its events are replayed and audited, and a mismatch is warned of by number."""
+    wanted = text("name", name, NAME)
+    return opened(open_store(storage), wanted)
+
+
+def list_studies(storage: str | None = None) -> list[dict[str, Any]]:
+    """Every study of the storage, in order of name: name, created_at, created_by, policy, fold, events."""
+    return [
+        {**row, "created_at": as_time(row["created_at"]), "policy": json.loads(row["policy"])["name"]}
+        for row in open_store(storage).listed()
+    ]
+
+
+def delete_study(name: str, storage: str | None = None) -> None:
+    """Forgets the study and all its events, for ever."""
+    open_store(storage).delete(text("name", name, NAME))
+
+
+def opened(store: Store, name: str) -> Study:
+    """The study of this name, replayed and audited."""
+    identity, row, arms = store.find(name)
+    try:
+        problem, policy = problem_in(row, arms), from_dict(json.loads(row.policy))
+    except (SurefootError, ValueError, KeyError, TypeError) as error:
+        raise StorageDamaged(str(store.address), f"holds a study {name!r} that cannot be read ({error})") from error
+    if problem.fingerprint != row.fingerprint:
+        raise StorageDamaged(str(store.address), f"holds another problem of {name!r} than it was begun with")
+    fold: Order = BY_ARRIVAL if row.fold == BY_ARRIVAL else BY_NUMBER
+    study = Study(store, identity, row.name, problem, policy, row.seed, row.max_pulls, fold)
+    if found := study._caught_up().mismatches:
+        warnings.warn(
+            f"The study {name!r} holds {len(found):,} pull(s) that are not the ones recomputed: {first_few(found)}. "
+            "They stay, because they happened; another version or an edited database may be the reason.",
+            AuditWarning,
+            stacklevel=3,
+        )
+    return study
+
+
+def continued(store: Store, wanted: StudyRow, policy_given: bool) -> Study:
+    """The study that is there already, if it is the one that was wanted."""
+    _, row, _ = store.find(wanted.name)
+    compared = ["seed", "max_pulls", "fold"] + (["policy"] if policy_given else [])
+    if row.fingerprint != wanted.fingerprint:
+        raise StudyDiffers(wanted.name, "problem")
+    for what in compared:
+        if getattr(row, what) != getattr(wanted, what):
+            raise StudyDiffers(wanted.name, what)
+    return opened(store, wanted.name)
+
+
+def without_features(problem: Problem) -> dict[str, Any]:
+    """The problem as a table, with the names of the arms in place of their features."""
+    table = problem.to_dict()
+    del table["arms"]
+    return {**table, "names": list(problem.names)}
+
+
+def arms_of(problem: Problem) -> Arms:
+    """The features as bytes."""
+    count, dimension = problem.arms.shape
+    return Arms(count, dimension, problem.arms.astype(READINGS).tobytes())
+
+
+def problem_in(row: StudyRow, arms: Arms) -> Problem:
+    """The problem that was stored; the user was told about its span when it was made."""
+    features = np.frombuffer(arms.content, READINGS).astype(np.float64).reshape(arms.count, arms.dimension)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotSpanningWarning)
+        return Problem.from_dict({**json.loads(row.problem), "arms": features})
+
+
+def as_time(microseconds: int) -> str:
+    """The moment in UTC, as ISO 8601 writes it."""
+    return str(np.datetime64(microseconds, "us")) + "Z"

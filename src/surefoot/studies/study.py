@@ -1,0 +1,452 @@
+"""A study: ask and tell, kept in a storage. Every verb is one transaction, so any number of processes may take part.
+
+A verb locks the study, reads what others did meanwhile, decides, appends its events, and returns once they are kept.
+What this object holds in memory is only the fold of events that are stored; it is built anew whenever in doubt.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from threading import RLock
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from surefoot.certificate import NOTHING, Certificate
+from surefoot.checks import check_count, number, text
+from surefoot.errors import (
+    AlreadyTold,
+    BudgetOpen,
+    Finished,
+    Frozen,
+    InvalidInput,
+    NotFrozen,
+    NotOpen,
+    NumericalBreakdown,
+    PullClosed,
+)
+from surefoot.policies import Policy
+from surefoot.problem import Problem
+from surefoot.session import APPLIED, Pull, Recommendation, Safety, signals_of, warn_of_level
+from surefoot.storage.store import FOLDED, Events, Store
+from surefoot.studies import events
+from surefoot.studies.audit import AuditReport
+from surefoot.studies.events import Event
+from surefoot.studies.folding import Fold, Order
+from surefoot.studies.promises import certificate_of
+
+if TYPE_CHECKING:
+    pass
+
+REASON = "Say in one line why; it is kept with the study."
+WHO = "Give the name of the person or program that does this."
+CONFIRM = "Pass not_because_of_result=True once you are sure of it."
+
+
+class Study:
+    """One experiment in a storage. Made by `create_study` and `load_study`."""
+
+    def __init__(
+        self, store: Store, identity: int, name: str, problem: Problem, policy: Policy, seed: int,
+        max_pulls: int | None, fold: Order,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.problem = problem
+        self.policy = policy
+        self.seed = seed
+        self.max_pulls = max_pulls
+        self.fold = fold
+        self._store = store
+        self._identity = identity
+        self._writer = secrets.randbits(63)
+        self._lock = RLock()
+        self._index = {name: k for k, name in enumerate(problem.names)} | {NOTHING: -1}
+        self._folded: Fold | None = None
+
+    # -- ask and tell ---------------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, n: None = None, *, worker: str | None = None) -> Pull: ...
+    @overload
+    def ask(self, n: int, *, worker: str | None = None) -> list[Pull]: ...
+    def ask(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
+        """The next pull, or the next n to be applied side by side.
+
+        A named worker that asks again is given back what it has open; without a name every ask is a new pull. Where
+        fewer than n are left of max_pulls, so many are given.
+        """
+        wanted = 1 if n is None else check_count("n", n)
+        who = None if worker is None else text("worker", worker, "Give the worker a short name.")
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            self._refuse_if_stopped(fold)
+            mine = [] if who is None else fold.open_of(who)[:wanted]
+            given.extend(self._stored_pull(stored, held) for held in mine)
+            missing = wanted - len(mine)
+            if missing and fold.session.max_pulls is not None:
+                left = fold.session.max_pulls - fold.session.pulls - len(fold.outstanding)
+                if left <= 0 and not mine:
+                    raise BudgetOpen(fold.session.max_pulls, fold.open_numbers)
+                missing = min(missing, max(left, 0))
+            if not missing:
+                return []
+            fresh = fold.session.beside(fold.anticipated, missing)
+            numbered = [replace(pull, number=fold.last_number + 1 + i) for i, pull in enumerate(fresh)]
+            given.extend(numbered)
+            return [events.asked(pull, pull.number, who, self._index) for pull in numbered]
+
+        given: list[Pull] = []
+        self._write(decide, begin=given.clear)
+        return given[0] if n is None else given
+
+    def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
+        """Takes the result of an open pull; `level` is the level really applied, where it differs.
+
+        The same numbers once more are accepted silently; other numbers are refused, and both are shown.
+        """
+        told = self._number(pull)
+        value, readings = self._measured(reward, safety)
+        applied = None if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            opened, closing = self._found(fold, stored, told)
+            if isinstance(pull, Pull) and (pull.arm, pull.level) != (opened["arm"], opened["level"]):
+                reason = "is not the pull that this study asked for"
+                raise InvalidInput("pull", pull, reason, "Tell the study its own pull, or its number.")
+            at = opened["level"] if applied is None else applied
+            event = events.told(told, at, value, readings)
+            if closing is not None:
+                self._refuse_unless_same(told, opened, closing, event)
+                return []
+            if at > opened["level"] and self.policy.keeps_limits:
+                too_high.append((self._as_pull(opened), at))
+            return [event]
+
+        too_high: list[tuple[Pull, float]] = []
+        fold, before = self._write(decide, begin=too_high.clear)
+        for asked, at in too_high:  # after all is kept: a warning may be an error here
+            warn_of_level(asked, at)
+        if fold.session.outcome == "breakdown" and fold.session.pulls != before:
+            raise NumericalBreakdown("the estimates", fold.session.pulls)
+
+    def add(
+        self, arm: int | str, level: float, reward: float, safety: Safety, *, not_because_of_result: bool = False,
+        source: str | None = None,
+    ) -> int:  # fmt: skip
+        """The number of a result that was measured elsewhere, under the same truth, and is taken over.
+
+        The promise holds only if nothing was left out because of its result: that is to be confirmed.
+        """
+        self._confirmed(not_because_of_result, "history may be taken over only if none of it was picked by its result")
+        which = self._arm(arm)
+        at = number("level", level, APPLIED, at_least=0.0, at_most=1.0)
+        value, readings = self._measured(reward, safety)
+        origin = None if source is None else text("source", source, "Say in one line where it is from.")
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            if fold.session.outcome is not None:
+                raise Finished(fold.session.outcome, fold.session.pulls)
+            made[:] = [fold.last_number + 1]
+            return [events.added(made[0], which, at, value, readings, origin)]
+
+        made: list[int] = []
+        self._write(decide)
+        return made[0]
+
+    # -- pulls that never come back -------------------------------------------------------------------------
+
+    def cancel(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
+        """Gives up an open pull that was not applied."""
+        self._close(events.CANCEL, pull, reason, not_because_of_result)
+
+    def fail(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
+        """Gives up an open pull whose measurement failed."""
+        self._close(events.FAIL, pull, reason, not_because_of_result)
+
+    def expire(
+        self, pull: Pull | int | None = None, *, older_than: timedelta | float | None = None,
+        reason: str = "no result came back", not_because_of_result: bool = False,
+    ) -> list[int]:  # fmt: skip
+        """The numbers of the open pulls given up as stale: this one, or all that were asked for so long ago (seconds
+        or a timedelta)."""
+        if (pull is None) == (older_than is None):
+            given = (pull, older_than)
+            raise InvalidInput("pull or older_than", given, "exactly one of the two is needed", "Name one of them.")
+        if pull is not None:
+            self._close(events.EXPIRE, pull, reason, not_because_of_result)
+            return [self._number(pull)]
+        said = self._closing(reason, not_because_of_result)
+        seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
+        age = number("older_than", seconds, "Give seconds, at least 0, or a timedelta.", at_least=0.0)
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            latest = events.now() - 1_000_000 * age
+            old = [each for each in fold.open_numbers if stored.of_pull(each)[0]["at"] <= latest]
+            expired[:] = old
+            return [events.closed(events.EXPIRE, each, said) for each in old]
+
+        expired: list[int] = []
+        self._write(decide)
+        return expired
+
+    def abort(self, pull: Pull | int, reason: str, by: str) -> None:
+        """Records that an open pull was stopped while it was applied because it looked unsafe; freezes the study."""
+        self._close(events.ABORT, pull, reason, True, text("by", by, WHO))
+
+    # -- emergency stop -------------------------------------------------------------------------------------
+
+    def freeze(self, reason: str, by: str) -> None:
+        """Stops the study at once: nobody is given a pull until a person releases it. Open pulls may still be told."""
+        said, who = text("reason", reason, REASON), text("by", by, WHO)
+        self._write(lambda fold, stored: [events.held(events.FREEZE, said, who)])
+
+    def release(self, reason: str, by: str) -> None:
+        """Lets a frozen study go on; the reason is kept."""
+        said, who = text("reason", reason, REASON), text("by", by, WHO)
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            if fold.stop is None:
+                raise NotFrozen(self.name)
+            return [events.held(events.RELEASE, said, who)]
+
+        self._write(decide)
+
+    # -- where it stands ------------------------------------------------------------------------------------
+
+    @property
+    def storage(self) -> str:
+        """The address of its storage, without a password."""
+        return str(self._store.address)
+
+    @property
+    def pulls(self) -> int:
+        """How many results have been taken in."""
+        return self._caught_up().session.pulls
+
+    @property
+    def outcome(self) -> str | None:
+        """None while it runs; then how it ended, as in a session."""
+        return self._caught_up().session.outcome
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it has ended, in whatever way. A frozen study has not ended."""
+        return self.outcome is not None
+
+    @property
+    def frozen(self) -> bool:
+        """Whether an emergency stop holds it."""
+        return self._caught_up().stop is not None
+
+    @property
+    def open_pulls(self) -> tuple[Pull, ...]:
+        """The pulls that wait for a result."""
+        with self._lock, self._store.read(self._identity, self.name) as stored:
+            fold = self._catch_up(stored)
+            return tuple(self._stored_pull(stored, each) for each in fold.open_numbers)
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The answer, only if it is certified and certified safe; otherwise None."""
+        return self._caught_up().session.recommendation
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The answer with its promise and the data it rests on; None unless it ended in certainty."""
+        return certificate_of(self._caught_up())
+
+    def status(self) -> dict[str, Any]:
+        """Where the study stands, as a table."""
+        fold = self._caught_up()
+        stop = fold.stop
+        return {
+            "name": self.name,
+            **fold.session.status(),
+            "alarms": len(fold.alarms),
+            "events": fold.sequence,
+            "asked": fold.last_number - fold.imported,
+            "imported": fold.imported,
+            "states": {state: fold.counts[state] for state in events.STATES} | {events.OPEN: len(fold.open_numbers)},
+            "open": fold.open_numbers,
+            "held_back": fold.held_back,
+            "unused": fold.unused,
+            "frozen": None if stop is None else {"reason": stop.reason, "by": stop.by},
+            "mismatches": len(fold.mismatches),
+            "fold": self.fold,
+            "max_pulls": self.max_pulls,
+        }
+
+    def audit(self) -> AuditReport:
+        """Every stored decision, recomputed from the events before it, from the first one on."""
+        fold = self._new_fold()
+        with self._store.read(self._identity, self.name) as stored:
+            fold.take(stored.after(0))
+        return AuditReport(self.name, fold.sequence, fold.last_number - fold.imported, tuple(fold.mismatches))
+
+    def __repr__(self) -> str:
+        with suppress(Exception):
+            fold = self._caught_up()
+            state = "frozen" if fold.stop else fold.session.outcome or "running"
+            return f"Study({self.name!r}, {self.policy.name}, {fold.session.pulls} pulls, {state})"
+        return f"Study({self.name!r}, {self.policy.name})"
+
+    # -- the transaction ------------------------------------------------------------------------------------
+
+    def _write(
+        self, decide: Callable[[Fold, Events], list[Event]], begin: Callable[[], None] | None = None
+    ) -> tuple[Fold, int]:
+        """The fold once the events that were decided on are kept, and how many results it had taken in before.
+
+        Where the acknowledgement of a commit was lost, the events are found by who wrote them, not written again.
+        """
+        attempted: list[int] = []
+
+        def work(stored: Events) -> tuple[Fold, int]:
+            fold = self._catch_up(stored)
+            if attempted:
+                first = stored.at(attempted[0])
+                if first is not None and first["writer"] == self._writer:
+                    return fold, attempted[1]
+                attempted.clear()
+            if begin is not None:
+                begin()
+            before = fold.session.pulls
+            decided = decide(fold, stored)
+            if decided:
+                attempted[:] = fold.sequence + 1, before
+                self._append(fold, stored, decided)
+            return fold, before
+
+        with self._lock:
+            try:
+                return self._store.write(self._identity, self.name, work)
+            except BaseException:
+                if attempted:  # what is in memory may not be what is stored
+                    self._folded = None
+                raise
+
+    def _append(self, fold: Fold, stored: Events, decided: list[Event]) -> None:
+        """Adds the events to the storage and to the fold; if the transaction fails, the fold is forgotten."""
+        at = events.now()
+        self._folded = None
+        rows = [
+            {"sequence": fold.sequence + 1 + i, "at": at, "writer": self._writer, **event}
+            for i, event in enumerate(decided)
+        ]
+        stored.append(rows)
+        fold.take([[row.get(name) for name in FOLDED] for row in rows], audit=False)
+        self._folded = fold
+
+    def _catch_up(self, stored: Events) -> Fold:
+        """The fold of all events that are stored now."""
+        fold, self._folded = self._folded or self._new_fold(), None
+        fold.take(stored.after(fold.sequence))
+        self._folded = fold
+        return fold
+
+    def _caught_up(self) -> Fold:
+        """The same, for those who only look."""
+        with self._lock, self._store.read(self._identity, self.name) as stored:
+            return self._catch_up(stored)
+
+    def _new_fold(self) -> Fold:
+        return Fold(self.problem, self.policy, self.seed, self.max_pulls, self.fold, self.storage)
+
+    # -- checks ---------------------------------------------------------------------------------------------
+
+    def _refuse_if_stopped(self, fold: Fold) -> None:
+        """Nothing, when a pull may be given out."""
+        if fold.stop is not None:
+            raise Frozen(self.name, fold.stop.reason, fold.stop.by)
+        if fold.session.outcome is not None:
+            raise Finished(fold.session.outcome, fold.session.pulls)
+
+    def _close(self, kind: str, pull: Pull | int, reason: str, confirmed: object, by: str | None = None) -> None:
+        """Gives up an open pull."""
+        closing, said = self._number(pull), self._closing(reason, confirmed)
+
+        def decide(fold: Fold, stored: Events) -> list[Event]:
+            _, before = self._found(fold, stored, closing)
+            if before is not None:
+                reason = before["reason"] or "it has a result"
+                raise PullClosed(closing, events.CLOSES[before["kind"]], reason)
+            return [events.closed(kind, closing, said, by)]
+
+        self._write(decide)
+
+    def _closing(self, reason: object, confirmed: object) -> str:
+        """The reason for giving up a pull, once it is confirmed that its result is not the reason."""
+        self._confirmed(confirmed, "a pull may be given up only if that does not depend on its result")
+        return text("reason", reason, REASON)
+
+    def _confirmed(self, value: object, rule: str) -> None:
+        if value is not True:
+            raise InvalidInput("not_because_of_result", value, rule, CONFIRM)
+
+    def _number(self, pull: object) -> int:
+        """The number of the pull."""
+        found = pull.number if isinstance(pull, Pull) else pull
+        if isinstance(found, bool) or not isinstance(found, int | np.integer):
+            raise InvalidInput("pull", pull, "must be a pull or its number", "Pass what ask() gave, or its number.")
+        return int(found)
+
+    def _arm(self, arm: object) -> int:
+        """The place of the arm."""
+        if isinstance(arm, int | np.integer) and not isinstance(arm, bool):
+            if 0 <= arm < self.problem.size:
+                return int(arm)
+            reason = f"must be below {self.problem.size}, the number of arms"
+            raise InvalidInput("arm", arm, reason, "Arms count from 0; or give the arm's name.")
+        return self.problem.index_of(arm)  # type: ignore[arg-type]  # it refuses what is no name
+
+    def _measured(self, reward: object, safety: Safety) -> tuple[float, list[float]]:
+        """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
+        value = signals_of(self.problem, reward, safety)[0]
+        limits = self.problem.safety
+        told = [safety[x.name] for x in limits] if isinstance(safety, Mapping) else np.atleast_1d(np.asarray(safety))
+        return value, [float(reading) + 0.0 for reading in told]
+
+    def _found(self, fold: Fold, stored: Events, told: int) -> tuple[Event, Event | None]:
+        """The events that opened and closed the pull."""
+        rows = stored.of_pull(told) if 1 <= told <= fold.last_number else []
+        if not rows:
+            raise NotOpen(told, fold.open_numbers)
+        if rows[0]["kind"] == events.ADD:
+            return rows[0], rows[0]
+        return rows[0], rows[1] if len(rows) > 1 else None
+
+    def _refuse_unless_same(self, told: int, opened: Event, stored: Event, again: Event) -> None:
+        """Nothing, when the pull has this very result already."""
+        if stored["kind"] not in (events.TELL, events.ADD):
+            raise PullClosed(told, events.CLOSES[stored["kind"]], stored["reason"])
+        if any(stored[key] != again[key] for key in ("level", "reward", "safety")):
+            raise AlreadyTold(told, self._shown(stored), self._shown(again))
+
+    def _shown(self, event: Event) -> dict[str, Any]:
+        """A result as people read it."""
+        readings = events.unpacked(event["safety"]).tolist()
+        safety = dict(zip((limit.name for limit in self.problem.safety), readings, strict=True))
+        return {"reward": event["reward"], "safety": safety, "level": event["level"]}
+
+    def _stored_pull(self, stored: Events, which: int) -> Pull:
+        """The pull as it was given out."""
+        return self._as_pull(stored.of_pull(which)[0])
+
+    def _as_pull(self, event: Event) -> Pull:
+        """The pull that an event gave out."""
+        return Pull(
+            number=event["number"],
+            arm=event["arm"],
+            name=self.problem.names[event["arm"]],
+            level=event["level"],
+            phase=event["phase"],
+            margin=event["margin"],
+            leader=self._arm_name(event["leader"]),
+            challenger=self._arm_name(event["challenger"]),
+            gap=event["gap"],
+        )
+
+    def _arm_name(self, arm: int | None) -> str | None:
+        return None if arm is None else NOTHING if arm < 0 else self.problem.names[arm]
