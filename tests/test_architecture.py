@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "results": {"core", "policies", "certificate", *PROBLEM},
     "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
-    "storage": {"checks", "errors"},
+    "storage": {"checks", "errors", "problem_files"},
     "studies": {"storage", "core", "policies", "certificate", "session", "__init__", *PROBLEM},
     "plots": {*NUMBERS, *PROBLEM},
     "laboratory": {*NUMBERS, *PROBLEM, "plots", "__init__"},

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from surefoot.results import Runs
     from surefoot.session import Pull, Recommendation, Session
     from surefoot.simulation import simulate
-    from surefoot.studies.opening import create_study, delete_study, list_studies, load_study
+    from surefoot.studies.opening import create_study, delete_study, import_study, list_studies, load_study
     from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
@@ -27,14 +27,14 @@ _HOME = {
     "Pull": "session", "Recommendation": "session", "Session": "session",
     "simulate": "simulation",
     "Study": "studies.study",
-    "create_study": "studies.opening", "delete_study": "studies.opening", "list_studies": "studies.opening",
-    "load_study": "studies.opening",
+    "create_study": "studies.opening", "delete_study": "studies.opening", "import_study": "studies.opening",
+    "list_studies": "studies.opening", "load_study": "studies.opening",
 }  # fmt: skip
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeLinGapE", "Session", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study", "delete_study",
-    "errors", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
+    "errors", "import_study", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
@@ -20,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from surefoot.errors import StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
 from surefoot.storage import tables
-from surefoot.storage.addresses import address_of
+from surefoot.storage.addresses import Address, address_of
 from surefoot.storage.engines import Database
 from surefoot.storage.faults import is_lost_connection, named_faults
 from surefoot.storage.schema import check_revision, one_at_a_time, prepare, revision_of
@@ -45,6 +46,7 @@ class StudyRow:
     seed: int
     max_pulls: int | None
     fold: str
+    alarm_level: float
     created_at: int  # microseconds since 1970, UTC
     created_by: str
 
@@ -219,31 +221,34 @@ class Store:
 def open_store(storage: object = None, *, create: bool = False) -> Store:
     """The store at this address; only with `create` may it be made now."""
     address = address_of(storage)
-    if address.in_memory:
-        return _memory()
     with named_faults(address):
-        database = Database(address, create=create)
+        database = opened_database(address, create=create)
         try:
             if create:
                 prepare(database)
             else:
                 _check_prepared(database)
         except BaseException:
-            database.close()
+            if not address.in_memory:
+                database.close()
             raise
     return Store(database)
 
 
-def _memory() -> Store:
-    """The one store in memory that this process has."""
-    if not _in_memory:
-        database = Database(address_of("memory"), create=True)
-        prepare(database)
-        _in_memory.append(Store(database))
-    return _in_memory[0]
+def opened_database(address: Address, *, create: bool) -> Database:
+    """The database at this address; there is one in memory for the whole process."""
+    if not address.in_memory:
+        return Database(address, create=create)
+    with _memory_lock:
+        if not _in_memory:
+            database = Database(address, create=True)
+            prepare(database)
+            _in_memory.append(database)
+        return _in_memory[0]
 
 
-_in_memory: list[Store] = []
+_in_memory: list[Database] = []
+_memory_lock = Lock()
 
 
 def _check_prepared(database: Database) -> None:

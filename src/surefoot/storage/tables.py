@@ -54,6 +54,7 @@ studies = Table(
     Column("seed", BigInteger, nullable=False),
     Column("max_pulls", BigInteger),
     Column("fold", String(16), nullable=False),
+    Column("alarm_level", Double, nullable=False),
     Column("created_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("created_by", String(40), nullable=False),  # the version of surefoot
     sqlite_autoincrement=True,  # the number of a deleted study is never used again

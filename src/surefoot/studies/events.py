@@ -1,5 +1,6 @@
 """What can happen to a study. Its state is the fold of these events, and they are all that is stored about it."""
 
+import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,11 @@ Event = dict[str, Any]  # by the names of the columns, without the study
 def now() -> int:
     """Microseconds since 1970, UTC, by this machine's clock: for people. Order comes from the sequence alone."""
     return time.time_ns() // 1_000
+
+
+def new_writer() -> int:
+    """A number by which whoever writes events is known again."""
+    return secrets.randbits(63)
 
 
 def packed(readings: list[float]) -> bytes:

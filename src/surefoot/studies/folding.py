@@ -22,6 +22,7 @@ from surefoot.problem import Problem
 from surefoot.session import Alarm, Session
 from surefoot.studies import events
 from surefoot.studies.audit import Mismatch, mismatches_in
+from surefoot.studies.residuals import Finding, Residuals
 
 Order: TypeAlias = Literal["order", "arrival"]
 BY_NUMBER: Order = "order"
@@ -49,9 +50,11 @@ class Fold:
     """The state after some events; `take` goes on with the next ones."""
 
     def __init__(
-        self, problem: Problem, policy: Policy, seed: int, max_pulls: int | None, order: Order, where: str
-    ) -> None:
+        self, problem: Problem, policy: Policy, seed: int, max_pulls: int | None, order: Order, alarm_level: float,
+        where: str,
+    ) -> None:  # fmt: skip
         self.session = Session(problem, policy, seed=seed, max_pulls=max_pulls)
+        self.residuals = Residuals(problem, alarm_level)
         self.order = order
         self.sequence = 0  # of the last event
         self.last_number = 0
@@ -60,6 +63,7 @@ class Fold:
         self.imported = 0
         self.stop: Stop | None = None
         self.alarms: list[Alarm] = []  # pulls that were applied above their certified level
+        self.raised: list[str] = []  # every way in which the data were found to contradict the model
         self.mismatches: list[Mismatch] = []
         self._where = where
         self._due = 1  # the number whose result is taken in next
@@ -91,6 +95,16 @@ class Fold:
         """Results that came in after the end."""
         return self.counts[events.TOLD] - self.session.pulls - self.held_back
 
+    @property
+    def findings(self) -> list[Finding]:
+        """Contradictions that nobody has raised the alarm over yet; a policy without limits need not keep them."""
+        keeps = self.session.policy.keeps_limits
+        return [
+            finding
+            for finding in self.residuals.findings
+            if finding.message not in self.raised and (keeps or finding.test != "limit")
+        ]
+
     # -- the fold -------------------------------------------------------------------------------------------
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
@@ -109,6 +123,8 @@ class Fold:
                 self._opened(number, Outstanding(arm, level, worker, None))
                 story.opened(number, arm, level, OPENED)
                 self.imported += 1
+                if self.session.max_pulls is not None:
+                    self.session.max_pulls += 1  # the budget is one of pulls that are asked for
                 self._told(story, number, (level, reward, safety))
             elif kind in events.CLOSES:
                 self._given_up(story, number, events.CLOSES[kind])
@@ -116,6 +132,8 @@ class Fold:
                     self.stop = Stop(reason, by, sequence)
             elif kind in (events.FREEZE, events.ALARM):
                 self.stop = Stop(reason, by, sequence)
+                if kind == events.ALARM:
+                    self.raised.append(reason)
             elif kind == events.RELEASE:
                 self.stop = None
             else:
@@ -191,9 +209,13 @@ class Fold:
         if head:
             answers = session.replay(script._replace(step=script.step[:head], pull=script.pull[:head]))
             self.mismatches += mismatches_in(session.problem.names, story.numbers, script, answers)
-        for step, row in zip(script.step[head:].tolist(), script.pull[head:].tolist(), strict=True):
-            if step == FOLDED and not session.stopped:
-                session.take(int(script.arm[row]), float(script.applied[row]), script.observed[row].tolist())
+        taken = script.pull[:head][script.step[:head] == FOLDED].tolist()
+        for row in script.pull[head:][script.step[head:] == FOLDED].tolist():
+            if session.stopped:
+                break
+            session.take(int(script.arm[row]), float(script.applied[row]), script.observed[row].tolist())
+            taken.append(row)
+        self.residuals.take_all(script.arm[taken], script.applied[taken], script.observed[taken])
 
     def _damaged(self, detail: str, number: object) -> StorageDamaged:
         return StorageDamaged(self._where, f"{detail} (at event {self.sequence}, pull {number})")

@@ -33,6 +33,8 @@ def data_notes(fold: Fold) -> tuple[str, ...]:
         notes.append(f"{counted(fold.unused, 'result')} came in after the end and changed nothing")
     if fold.open_numbers:
         notes.append(f"{counted(len(fold.open_numbers), 'pull')} still open")
+    for message in fold.raised:
+        notes.append(f"alarm raised: {message}")
     if fold.mismatches:
         notes.append(f"{counted(len(fold.mismatches), 'pull')} not as recomputed: see the audit")
     return tuple(notes)

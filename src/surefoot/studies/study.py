@@ -4,13 +4,14 @@ A verb locks the study, reads what others did meanwhile, decides, appends its ev
 What this object holds in memory is only the fold of events that are stored; it is built anew whenever in doubt.
 """
 
-import secrets
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from surefoot.errors import (
     Finished,
     Frozen,
     InvalidInput,
+    ModelAlarm,
     NotFrozen,
     NotOpen,
     NumericalBreakdown,
@@ -35,14 +37,26 @@ from surefoot.studies import events
 from surefoot.studies.audit import AuditReport
 from surefoot.studies.events import Event
 from surefoot.studies.folding import Fold, Order
+from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.promises import certificate_of
+from surefoot.studies.running import Callback, Measure, run_study
+from surefoot.studies.transfer import write_study
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 REASON = "Say in one line why; it is kept with the study."
 WHO = "Give the name of the person or program that does this."
+ALARM = "the alarm"  # by whom a study is frozen when the data contradict the model
 CONFIRM = "Pass not_because_of_result=True once you are sure of it."
+
+
+class Before(NamedTuple):
+    """How a study stood before a verb."""
+
+    sequence: int
+    pulls: int
+    alarms: int
 
 
 class Study:
@@ -50,7 +64,7 @@ class Study:
 
     def __init__(
         self, store: Store, identity: int, name: str, problem: Problem, policy: Policy, seed: int,
-        max_pulls: int | None, fold: Order,
+        max_pulls: int | None, fold: Order, alarm_level: float,
     ) -> None:  # fmt: skip
         self.name = name
         self.problem = problem
@@ -58,9 +72,10 @@ class Study:
         self.seed = seed
         self.max_pulls = max_pulls
         self.fold = fold
+        self.alarm_level = alarm_level
         self._store = store
         self._identity = identity
-        self._writer = secrets.randbits(63)
+        self._writer = events.new_writer()
         self._lock = RLock()
         self._index = {name: k for k, name in enumerate(problem.names)} | {NOTHING: -1}
         self._folded: Fold | None = None
@@ -126,10 +141,11 @@ class Study:
 
         too_high: list[tuple[Pull, float]] = []
         fold, before = self._write(decide, begin=too_high.clear)
+        if fold.session.outcome == "breakdown" and fold.session.pulls != before.pulls:
+            raise NumericalBreakdown("the estimates", fold.session.pulls)
         for asked, at in too_high:  # after all is kept: a warning may be an error here
             warn_of_level(asked, at)
-        if fold.session.outcome == "breakdown" and fold.session.pulls != before:
-            raise NumericalBreakdown("the estimates", fold.session.pulls)
+        self._warn_of_alarms(fold.raised[before.alarms :])
 
     def add(
         self, arm: int | str, level: float, reward: float, safety: Safety, *, not_because_of_result: bool = False,
@@ -152,7 +168,8 @@ class Study:
             return [events.added(made[0], which, at, value, readings, origin)]
 
         made: list[int] = []
-        self._write(decide)
+        fold, before = self._write(decide)
+        self._warn_of_alarms(fold.raised[before.alarms :])
         return made[0]
 
     # -- pulls that never come back -------------------------------------------------------------------------
@@ -272,11 +289,43 @@ class Study:
             "open": fold.open_numbers,
             "held_back": fold.held_back,
             "unused": fold.unused,
+            "contradictions": list(fold.raised),
+            "alarm_level": self.alarm_level,
             "frozen": None if stop is None else {"reason": stop.reason, "by": stop.by},
             "mismatches": len(fold.mismatches),
             "fold": self.fold,
             "max_pulls": self.max_pulls,
         }
+
+    @property
+    def history(self) -> "pd.DataFrame":
+        """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
+        with self._store.read(self._identity, self.name) as stored:
+            return frame_of(self.problem, stored.all())
+
+    def run(
+        self, function: Measure, *, max_pulls: int | None = None, callbacks: Iterable[Callback] = (),
+        progress: bool = False, worker: str = "run",
+    ) -> int:  # fmt: skip
+        """How many pulls were made here: asks, calls the function with the pull, tells what it returns, until the study
+        ends or so many are made.
+
+        The function returns (reward, safety), or a mapping with "reward", "safety" and perhaps "level". If it raises,
+        its pull stays open, and the same worker is given it again. Programs that run side by side need a worker's name
+        each. Callbacks are called with the study and the pull after each result is kept.
+        """
+        return run_study(self, function, max_pulls, callbacks, progress, worker)
+
+    def export(self, path: str | Path) -> None:
+        """The file holds the whole study, with checksums; `import_study` reads it. What was in it is replaced."""
+        _, row, arms = self._store.find(self.name)
+        with self._store.read(self._identity, self.name) as stored:
+            write_study(path, row, arms, stored.all())
+
+    def results(self) -> list[Result]:
+        """Every result that was told or imported, in order of number."""
+        with self._store.read(self._identity, self.name) as stored:
+            return results_in(stored.all())
 
     def audit(self) -> AuditReport:
         """Every stored decision, recomputed from the events before it, from the first one on."""
@@ -296,26 +345,28 @@ class Study:
 
     def _write(
         self, decide: Callable[[Fold, Events], list[Event]], begin: Callable[[], None] | None = None
-    ) -> tuple[Fold, int]:
-        """The fold once the events that were decided on are kept, and how many results it had taken in before.
+    ) -> tuple[Fold, Before]:
+        """The fold once the events that were decided on are kept, and how things stood before.
 
         Where the acknowledgement of a commit was lost, the events are found by who wrote them, not written again.
         """
-        attempted: list[int] = []
+        attempted: list[Before] = []
 
-        def work(stored: Events) -> tuple[Fold, int]:
+        def work(stored: Events) -> tuple[Fold, Before]:
+            if attempted:
+                self._folded = None  # its last events may not be stored
             fold = self._catch_up(stored)
             if attempted:
-                first = stored.at(attempted[0])
+                before = attempted.pop()
+                first = stored.at(before.sequence + 1)
                 if first is not None and first["writer"] == self._writer:
-                    return fold, attempted[1]
-                attempted.clear()
+                    return fold, before
             if begin is not None:
                 begin()
-            before = fold.session.pulls
+            before = Before(fold.sequence, fold.session.pulls, len(fold.raised))
             decided = decide(fold, stored)
             if decided:
-                attempted[:] = fold.sequence + 1, before
+                attempted.append(before)
                 self._append(fold, stored, decided)
             return fold, before
 
@@ -328,16 +379,23 @@ class Study:
                 raise
 
     def _append(self, fold: Fold, stored: Events, decided: list[Event]) -> None:
-        """Adds the events to the storage and to the fold; if the transaction fails, the fold is forgotten."""
+        """Adds the events to the storage and to the fold, and the alarms that they raise."""
+        self._folded = None  # until all is kept
+        self._keep(fold, stored, decided)
+        alarms = [events.held(events.ALARM, found.message, ALARM, fold.last_number) for found in fold.findings]
+        if alarms:
+            self._keep(fold, stored, alarms)
+        self._folded = fold
+
+    def _keep(self, fold: Fold, stored: Events, decided: list[Event]) -> None:
+        """Adds events to the storage and to the fold."""
         at = events.now()
-        self._folded = None
         rows = [
             {"sequence": fold.sequence + 1 + i, "at": at, "writer": self._writer, **event}
             for i, event in enumerate(decided)
         ]
         stored.append(rows)
         fold.take([[row.get(name) for name in FOLDED] for row in rows], audit=False)
-        self._folded = fold
 
     def _catch_up(self, stored: Events) -> Fold:
         """The fold of all events that are stored now."""
@@ -352,7 +410,9 @@ class Study:
             return self._catch_up(stored)
 
     def _new_fold(self) -> Fold:
-        return Fold(self.problem, self.policy, self.seed, self.max_pulls, self.fold, self.storage)
+        return Fold(
+            self.problem, self.policy, self.seed, self.max_pulls, self.fold, self.alarm_level, self.storage
+        )  # fmt: skip
 
     # -- checks ---------------------------------------------------------------------------------------------
 
@@ -384,6 +444,16 @@ class Study:
     def _confirmed(self, value: object, rule: str) -> None:
         if value is not True:
             raise InvalidInput("not_because_of_result", value, rule, CONFIRM)
+
+    def _warn_of_alarms(self, messages: list[str]) -> None:
+        """Warns of what the data were just found to contradict."""
+        for message in messages:
+            warnings.warn(
+                f"The data contradict the model ({message}), so the study {self.name!r} is frozen. The chance of a "
+                f"false alarm in its whole life is {self.alarm_level:g}. Find the cause, then release it.",
+                ModelAlarm,
+                stacklevel=3,
+            )
 
     def _number(self, pull: object) -> int:
         """The number of the pull."""

@@ -28,6 +28,7 @@ def upgrade() -> None:
         sa.Column("seed", sa.BigInteger, nullable=False),
         sa.Column("max_pulls", sa.BigInteger),
         sa.Column("fold", sa.String(16), nullable=False),
+        sa.Column("alarm_level", sa.Double, nullable=False),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("created_by", sa.String(40), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_surefoot_studies"),
