@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 from urllib.parse import quote
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 
@@ -33,12 +33,15 @@ class Database:
         self.engine = _postgres(address) if address.url.get_backend_name() == "postgresql" else _sqlite(address, create)
         self.locks_rows = self.engine.dialect.name == "postgresql"
         self._one_at_a_time = RLock() if address.in_memory else None
+        self._file: tuple[int, int] | None = None  # which file it was when it was first opened
         _opened.add(self)
+        finalize(self, self.engine.dispose)  # nobody has to remember to close it
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends, or nothing when it raises."""
         with self._turn(), self.engine.begin() as connection:
+            self._check_file()
             yield connection
 
     @contextmanager
@@ -49,6 +52,7 @@ class Database:
             if self.locks_rows:
                 options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
             with connection.execution_options(**options).begin():
+                self._check_file()
                 yield connection
 
     @contextmanager
@@ -59,6 +63,19 @@ class Database:
         else:
             with self._one_at_a_time:
                 yield
+
+    def _check_file(self) -> None:
+        """Refuses to go on in a file that was removed or replaced: what is written there would be lost."""
+        if self.address.path is None:
+            return
+        try:
+            found = os.stat(self.address.path)
+        except OSError:
+            raise StorageUnavailable(str(self.address), "was removed while it was open") from None
+        if self._file is None:
+            self._file = (found.st_dev, found.st_ino)
+        elif self._file != (found.st_dev, found.st_ino):
+            raise StorageUnavailable(str(self.address), "was replaced by another file while it was open")
 
     def close(self) -> None:
         """Gives back every connection."""
