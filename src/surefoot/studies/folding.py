@@ -146,6 +146,8 @@ class Fold:
             raise self._damaged(f"goes from pull {self.last_number} to pull {number}", number)
         if not (isinstance(pull.arm, int) and 0 <= pull.arm < len(self.session.problem.names)):
             raise self._damaged(f"names the arm {pull.arm!r}, which the problem does not have", number)
+        if not (isinstance(pull.level, float) and 0.0 <= pull.level <= 1.0):
+            raise self._damaged(f"holds numbers of pull {number} that nobody can have asked for", number)
         self.last_number = number
         self.outstanding[number] = pull
 

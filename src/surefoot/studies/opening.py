@@ -68,9 +68,9 @@ def create_study(
         fingerprint=problem.fingerprint,
         policy=json.dumps(to_dict(check_policy(policy))),
         seed=check_seed(seed),
-        max_pulls=None if max_pulls is None else check_count("max_pulls", max_pulls),
+        max_pulls=checked_budget(max_pulls),
         fold=fold,
-        alarm_level=number("alarm_level", alarm_level, ALARM_LEVEL, above=0.0, below=1.0),
+        alarm_level=checked_level(alarm_level),
         created_at=events.now(),
         created_by=__version__,
     )
@@ -160,7 +160,18 @@ def parts_of(row: StudyRow, arms: Arms) -> tuple[Problem, Policy, int, int | Non
     if row.fold not in (BY_NUMBER, BY_ARRIVAL):
         raise ValueError(f"its results are taken in by {row.fold!r}")
     fold: Order = BY_ARRIVAL if row.fold == BY_ARRIVAL else BY_NUMBER
-    return problem, from_dict(json.loads(row.policy)), row.seed, row.max_pulls, fold, row.alarm_level
+    policy, max_pulls = from_dict(json.loads(row.policy)), checked_budget(row.max_pulls)
+    return problem, policy, check_seed(row.seed), max_pulls, fold, checked_level(row.alarm_level)
+
+
+def checked_budget(max_pulls: object) -> int | None:
+    """The number of pulls, None for as many as it takes."""
+    return None if max_pulls is None else check_count("max_pulls", max_pulls)
+
+
+def checked_level(alarm_level: object) -> float:
+    """The chance of a false alarm."""
+    return number("alarm_level", alarm_level, ALARM_LEVEL, above=0.0, below=1.0)
 
 
 def stamped(history: list[Event]) -> list[Event]:
