@@ -112,7 +112,8 @@ def picture(title: str, session: Session, history: History) -> Group:
     from rich.text import Text
 
     head = Text.assemble(
-        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"), " pulls",
+        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"),
+        " pull" if session.pulls == 1 else " pulls",
         *(() if session.gap is None else (", gap ", (f"{session.gap:.4g}", "bold"))),
         f", epsilon {session.problem.epsilon:.4g}",
         (f"  {curve(np.log(np.maximum(history.gaps(), 1e-12)).tolist())}", "cyan"),
