@@ -64,7 +64,7 @@ def test_events_come_back_in_order_and_from_where_they_are_wanted(store: Store) 
         assert [found["sequence"] for found in events.all()] == list(range(1, 2501))
         assert [tuple(found)[:5] for found in events.after(2498)] == [(i, "ask", i, 0, 0.5) for i in (2499, 2500)]
         assert list(events.after(2500)) == []
-        assert len(events.after(0)[0]) == len(FOLDED)
+        assert len(next(iter(events.after(0)))) == len(FOLDED)
         assert events.at(7)["number"] == 7  # type: ignore[index]
         assert events.at(9999) is None
 
@@ -151,8 +151,7 @@ def test_of_two_writers_one_waits_so_no_number_is_used_twice(store: Store, stora
     study = store.create(row(), ARMS)
 
     def work(events: Events) -> int:
-        found = events.after(0)
-        following = len(found) + 1
+        following = len(list(events.after(0))) + 1
         events.append([event(following, number=following, step=0)])
         return following
 

@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
 LONGEST_PAUSE = 1.0  # seconds between two calls
 BULK = 1_000  # events that are handed over at once
+AT_ONCE = 100  # events that the fold reads at once: more would be swept by the garbage collector over and over
 
 # What the fold of a study reads of an event, in this order.
 FOLDED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
@@ -73,11 +74,12 @@ class Events:
         self._study = study
         self._mine = tables.events.c.study == study
 
-    def after(self, sequence: int) -> Sequence[Row[Any]]:
-        """What happened since, in order, as far as the fold reads it."""
+    def after(self, sequence: int) -> Iterator[Row[Any]]:
+        """What happened since, in order, as far as the fold reads it; handed on while it is read."""
         columns = [tables.events.c[name] for name in FOLDED]
         found = select(*columns).where(self._mine, tables.events.c.sequence > sequence)
-        return self._connection.execute(found.order_by(tables.events.c.sequence)).fetchall()
+        for part in self._connection.execute(found.order_by(tables.events.c.sequence)).partitions(AT_ONCE):
+            yield from part
 
     def of_pull(self, number: int) -> list[dict[str, Any]]:
         """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""

@@ -9,7 +9,7 @@ each pull what should have been asked for. That is the audit: it costs no second
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -118,14 +118,14 @@ class Fold:
                 self._opened(number, Outstanding(arm, level, worker, None))
                 story.opened(number, arm, level, ASKED if audit else OPENED)
             elif kind == events.TELL:
-                self._told(story, number, (level, reward, safety))
+                self._told(story, number, level, reward, safety)
             elif kind == events.ADD:
                 self._opened(number, Outstanding(arm, level, worker, None))
                 story.opened(number, arm, level, OPENED)
                 self.imported += 1
                 if self.session.max_pulls is not None:
                     self.session.max_pulls += 1  # the budget is one of pulls that are asked for
-                self._told(story, number, (level, reward, safety))
+                self._told(story, number, level, reward, safety)
             elif kind in events.CLOSES:
                 self._given_up(story, number, events.CLOSES[kind])
                 if kind == events.ABORT:
@@ -151,18 +151,19 @@ class Fold:
         self.last_number = number
         self.outstanding[number] = pull
 
-    def _told(self, story: "_Story", number: int, result: tuple[float, float, bytes]) -> None:
+    def _told(self, story: "_Story", number: int, level: float, reward: float, readings: bytes) -> None:
         """A result has come; it is taken in now or when it is due."""
         pull = self._open(number)
-        self.outstanding[number] = pull._replace(result=result)
         self.counts[events.TOLD] += 1
-        applied = result[0]
-        if self.session.policy.keeps_limits and isinstance(applied, float) and applied > pull.level:
-            name = self.session.problem.names[pull.arm]
-            self.alarms.append(Alarm(number, name, pull.level, applied))
-        for due in (number,) if self.order == BY_ARRIVAL else self._due_numbers():
-            story.folded(due, self.outstanding[due].result)
-            del self.outstanding[due]
+        if isinstance(level, float) and level > pull.level and self.session.policy.keeps_limits:
+            self.alarms.append(Alarm(number, self.session.problem.names[pull.arm], pull.level, level))
+        if self.order == BY_NUMBER and number != self._due:
+            self.outstanding[number] = pull._replace(result=(level, reward, readings))
+            return
+        del self.outstanding[number]
+        story.folded(number, level, reward, readings)
+        self._due += 1
+        self._fold_what_is_due(story)
 
     def _given_up(self, story: "_Story", number: int, state: str) -> None:
         """A pull will have no result."""
@@ -170,24 +171,21 @@ class Fold:
         del self.outstanding[number]
         self.counts[state] += 1
         story.dropped(number)
-        if self.order == BY_NUMBER:
-            self._passed.add(number)
-            for due in self._due_numbers():
-                story.folded(due, self.outstanding[due].result)
-                del self.outstanding[due]
+        self._passed.add(number)
+        self._fold_what_is_due(story)
 
-    def _due_numbers(self) -> Iterator[int]:
-        """The numbers whose results are to be taken in now, one after the other."""
-        while True:
-            if self._due in self._passed:
-                self._passed.remove(self._due)
-                self._due += 1
-                continue
+    def _fold_what_is_due(self, story: "_Story") -> None:
+        """Takes in the results that waited for an earlier one, as far as they are next."""
+        while self.order == BY_NUMBER:
             pull = self.outstanding.get(self._due)
-            if pull is None or pull.result is None:
+            if pull is not None and pull.result is not None:
+                del self.outstanding[self._due]
+                story.folded(self._due, *pull.result)
+            elif self._due in self._passed:
+                self._passed.remove(self._due)
+            else:
                 return
             self._due += 1
-            yield self._due - 1
 
     def _open(self, number: int) -> Outstanding:
         """The open pull of this number."""
@@ -224,36 +222,40 @@ class Fold:
 
 
 class _Story:
-    """Events on their way into a script."""
+    """Events on their way into a script: columns of plain values, since there may be very many."""
 
     def __init__(self, outstanding: dict[int, Outstanding]) -> None:
-        self._row: dict[int, int] = {}
+        self.numbers: list[int] = []  # of each row; the following are its arm and the level that was asked for
         self._arm: list[int] = []
         self._asked: list[float] = []
+        self._row: dict[int, int] = {}
         self._step: list[int] = []
         self._pull: list[int] = []
-        self._results: list[tuple[int, tuple[float, float, bytes]]] = []  # row, and what was told
-        self.numbers: list[int] = []  # of each row
+        self._rows: list[int] = []  # those with a result, in the order in which they were taken in
+        self._levels: list[float] = []
+        self._rewards: list[float] = []
+        self._readings: list[bytes] = []
         for number, pull in outstanding.items():
             self.opened(number, pull.arm, pull.level, OPENED)
 
     def opened(self, number: int, arm: int, level: float, step: int) -> None:
         """A pull was given out, now or before."""
-        row = len(self._arm)
-        self._row[number] = row
+        row = self._row[number] = len(self.numbers)
+        self.numbers.append(number)
         self._arm.append(arm)
         self._asked.append(level)
         self._step.append(step)
         self._pull.append(row)
-        self.numbers.append(number)
 
-    def folded(self, number: int, result: tuple[float, float, bytes] | None) -> None:
+    def folded(self, number: int, level: float, reward: float, readings: bytes) -> None:
         """A result was taken in."""
-        if result is not None:
-            row = self._row[number]
-            self._results.append((row, result))
-            self._step.append(FOLDED)
-            self._pull.append(row)
+        row = self._row[number]
+        self._rows.append(row)
+        self._levels.append(level)
+        self._rewards.append(reward)
+        self._readings.append(readings)
+        self._step.append(FOLDED)
+        self._pull.append(row)
 
     def dropped(self, number: int) -> None:
         """A pull was given up."""
@@ -262,25 +264,20 @@ class _Story:
 
     def script(self, problem: Problem) -> tuple[Script, int | None]:
         """The script, and the first pull whose numbers cannot be, if there is one."""
-        count, limits = len(self._arm), len(problem.safety)
-        applied = np.zeros(count)
-        observed = np.zeros((count, 1 + limits))
-        broken = None
-        if self._results:
-            rows = np.array([row for row, _ in self._results], np.int64)
-            results = [result for _, result in self._results]
-            try:
-                applied[rows] = [result[0] for result in results]
-                observed[rows, 0] = [result[1] for result in results]
-                observed[rows, 1:] = internal(problem, b"".join(result[2] for result in results))
-                sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
-            except (TypeError, ValueError):
-                sound = np.array([_is_sound(result, limits) for result in results])
-            if not sound.all():
-                broken = self.numbers[rows[np.flatnonzero(~sound)[0]]]
+        count, limits = len(self.numbers), len(problem.safety)
+        applied, observed = np.zeros(count), np.zeros((count, 1 + limits))
+        rows = np.array(self._rows, np.int64)
+        try:
+            applied[rows] = self._levels
+            observed[rows, 0] = self._rewards
+            observed[rows, 1:] = internal(problem, b"".join(self._readings))
+            sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
+        except (TypeError, ValueError):
+            told = zip(self._levels, self._rewards, self._readings, strict=True)
+            sound = np.array([is_result(*each, limits) for each in told])
+        broken = None if sound.all() else self.numbers[rows[np.argmin(sound)]]
         step, pull = np.array(self._step, np.int64), np.array(self._pull, np.int64)
-        script = Script(step, pull, np.array(self._arm, np.int64), np.array(self._asked), applied, observed)
-        return script, broken
+        return Script(step, pull, np.array(self._arm, np.int64), np.array(self._asked), applied, observed), broken
 
 
 def internal(problem: Problem, content: bytes) -> Floats:
@@ -290,12 +287,7 @@ def internal(problem: Problem, content: bytes) -> Floats:
     return np.column_stack(columns)
 
 
-def _is_sound(result: tuple[Any, Any, Any], limits: int) -> bool:
-    """Whether a stored result is one that could have been told."""
-    level, reward, readings = result
-    return (
-        isinstance(level, float)
-        and isinstance(reward, float)
-        and isinstance(readings, bytes)
-        and len(readings) == 8 * limits
-    )
+def is_result(level: object, reward: object, readings: object, limits: int) -> bool:
+    """Whether what is stored is of the kind that can be told."""
+    numbers = isinstance(level, float) and isinstance(reward, float)
+    return numbers and isinstance(readings, bytes) and len(readings) == 8 * limits
