@@ -50,6 +50,14 @@ class History:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
 
+    def follow(self, session: Session) -> None:
+        """Keeps where the session stands, if it has moved on: for one who does not see every pull."""
+        if self.points and self.points[-1][0] == session.pulls:
+            return
+        self.points.append((session.pulls, session.levels.tolist(), session.gap))
+        if len(self.points) >= 2 * POINTS:
+            self.points = self.points[::2]
+
     def levels_of(self, arm: int) -> list[float]:
         """The certified level of one arm so far."""
         return [levels[arm] for _, levels, _ in self.points]

@@ -32,7 +32,7 @@ def watch_study(output: Output, storage: str | None, name: str, once: bool, ever
     try:
         if once:
             history = live.History()
-            history.add(seen.session)
+            history.follow(seen.session)
             output.out.print(picture(study, seen, history))
         elif output.out.is_terminal:
             shown_live(output, study, seen, pause)
@@ -58,7 +58,7 @@ def shown_live(output: Output, study: Study, seen: Glance, pause: float) -> None
     history, trouble = live.History(), ""
     with Live(console=output.out, auto_refresh=False) as view:
         while True:
-            history.add(seen.session)
+            history.follow(seen.session)
             frame = picture(study, seen, history)
             view.update(Group(frame, Text(trouble, "red")) if trouble else frame, refresh=True)
             if seen.status["outcome"] is not None:
