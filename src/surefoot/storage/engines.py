@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from weakref import WeakSet, finalize
 
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 
-from surefoot.errors import MissingExtra, StorageUnavailable
+from surefoot.errors import MissingExtra, StorageDamaged, StorageUnavailable
 from surefoot.storage.addresses import Address
 
 PATIENCE = 30.0  # seconds that a writer waits for another
@@ -77,6 +78,17 @@ class Database:
         elif self._file != (found.st_dev, found.st_ino):
             raise StorageUnavailable(str(self.address), "was replaced by another file while it was open")
 
+    def settle(self) -> None:
+        """What an SQLite file needs once it is known to be one of ours: to be whole, and to have its log."""
+        if self.address.path is None:
+            return
+        _check_whole(self.address)
+        connection = self.engine.raw_connection()
+        try:
+            _use_write_ahead_log(connection.driver_connection)  # type: ignore[arg-type]
+        finally:
+            connection.close()
+
     def close(self) -> None:
         """Gives back every connection."""
         self.engine.dispose()
@@ -107,8 +119,6 @@ def _sqlite(address: Address, create: bool) -> Engine:
             place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         try:
-            if address.path is not None:
-                _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
         except BaseException:
@@ -126,6 +136,19 @@ def _sqlite(address: Address, create: bool) -> Engine:
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _check_whole(address: Address) -> None:
+    """Refuses a file that is shorter than it says: SQLite itself would notice only when it needs the rest."""
+    path = Path(str(address.path))
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        return  # some of it is still in the log
+    with path.open("rb") as file:
+        header = file.read(100)
+    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+    if path.stat().st_size < pages * (65_536 if size == 1 else size):
+        raise StorageDamaged(str(address), "is cut off: it is shorter than it says")
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:

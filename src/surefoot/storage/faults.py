@@ -1,5 +1,6 @@
 """What a database complains about, as an error of surefoot that says what to do."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,8 +61,10 @@ def named_cause(cause: BaseException, address: Address) -> StorageError:
     """The driver's error under its name here."""
     said = " ".join(str(cause).split())
     if isinstance(cause, sqlite3.Error):
-        code = getattr(cause, "sqlite_errorcode", None)
-        kind, words = SQLITE.get((code or 0) & 0xFF, (errors.StorageDamaged, "does not hold what it should"))
+        code = (getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF
+        if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(address):
+            code = sqlite3.SQLITE_READONLY  # even readers need to write to the log's index
+        kind, words = SQLITE.get(code, (errors.StorageDamaged, "does not hold what it should"))
         return kind(str(address), f"{words} ({said})")
     if isinstance(cause, UnicodeDecodeError):
         return errors.StorageDamaged(str(address), f"holds text that is none ({said})")
@@ -73,6 +76,11 @@ def named_cause(cause: BaseException, address: Address) -> StorageError:
             kind, words = POSTGRES[state[:length]]
             return kind(str(address), f"{words} ({said})")
     return errors.StorageDamaged(str(address), f"does not hold what it should ({said})")
+
+
+def _is_read_only(address: Address) -> bool:
+    """Whether the file is there, and nothing may be written beside it."""
+    return address.path is not None and address.path.exists() and not os.access(address.path.parent, os.W_OK)
 
 
 def is_lost_connection(error: BaseException) -> bool:

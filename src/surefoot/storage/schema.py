@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from surefoot.errors import StorageDamaged, StorageNewer, StorageOutdated
+from surefoot.errors import StorageDamaged, StorageNewer, StorageOutdated, StorageUnavailable
 from surefoot.storage.addresses import Address
 from surefoot.storage.engines import Database
 from surefoot.storage.tables import REVISIONS, VERSION_TABLE
@@ -37,6 +37,9 @@ def prepare(database: Database) -> None:
     """The tables are there, made now if need be; others than the present ones are refused."""
     with database.reading() as connection:
         revision = revision_of(connection)
+    if revision is not None:
+        check_revision(revision, database.address)
+    database.settle()
     if revision is None:
         with database.writing() as connection:
             one_at_a_time(connection)
@@ -44,7 +47,17 @@ def prepare(database: Database) -> None:
             if revision is None:
                 migrate(connection)
                 revision = REVISIONS[-1]
+        check_revision(revision, database.address)
+
+
+def check_prepared(database: Database) -> None:
+    """Nothing, when the database holds the tables that this version knows."""
+    with database.reading() as connection:
+        revision = revision_of(connection)
+    if revision is None:
+        raise StorageUnavailable(str(database.address), "holds no studies: it has none of surefoot's tables")
     check_revision(revision, database.address)
+    database.settle()
 
 
 def upgraded(database: Database) -> tuple[str | None, str]:

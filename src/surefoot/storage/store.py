@@ -24,7 +24,7 @@ from surefoot.storage import tables
 from surefoot.storage.addresses import Address, address_of
 from surefoot.storage.engines import Database
 from surefoot.storage.faults import is_lost_connection, named_faults
-from surefoot.storage.schema import check_revision, one_at_a_time, prepare, revision_of
+from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
 
 Result = TypeVar("Result")
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
@@ -229,7 +229,7 @@ def open_store(storage: object = None, *, create: bool = False) -> Store:
             if create:
                 prepare(database)
             else:
-                _check_prepared(database)
+                check_prepared(database)
         except BaseException:
             if not address.in_memory:
                 database.close()
@@ -251,15 +251,6 @@ def opened_database(address: Address, *, create: bool) -> Database:
 
 _in_memory: list[Database] = []
 _memory_lock = Lock()
-
-
-def _check_prepared(database: Database) -> None:
-    """Nothing, when the database holds the tables that this version knows."""
-    with database.reading() as connection:
-        revision = revision_of(connection)
-    if revision is None:
-        raise StorageUnavailable(str(database.address), "holds no studies: it has none of surefoot's tables")
-    check_revision(revision, database.address)
 
 
 def _row_of(study: int) -> Any:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, insert, select, text
 
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.problem_files import as_path
 from surefoot.storage import tables
 from surefoot.storage.addresses import Address, address_of
 from surefoot.storage.engines import Database
 from surefoot.storage.faults import named_faults
-from surefoot.storage.schema import check_revision, prepare, revision_of, upgraded
+from surefoot.storage.schema import check_prepared, prepare, revision_of, upgraded
 from surefoot.storage.store import BULK, opened_database
 
 COPIED = (tables.arms, tables.studies, tables.events)
@@ -67,6 +67,7 @@ def backup(storage: str | None, path: str | Path) -> Path:
         raise InvalidInput("path", str(place), "is in a folder that does not exist", "Make the folder first.")
     with named_faults(address):
         source = opened_database(address, create=False)
+        check_prepared(source)
     unfinished = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         _copied(source, address_of(f"sqlite:///{unfinished}"))
@@ -88,6 +89,7 @@ def check(storage: str | None = None) -> Condition:
     with named_faults(address):
         database = opened_database(address, create=False)
         try:
+            check_prepared(database)
             with database.reading() as connection:
                 return _condition(connection, address)
         finally:
@@ -116,22 +118,34 @@ def _copied(source: Database, address: Address) -> None:
 
 
 def _condition(connection: Connection, address: Address) -> Condition:
-    """The counts and the faults."""
-    revision = revision_of(connection) or ""
-    check_revision(revision, address)
-    counts = [connection.execute(select(func.count()).select_from(table)).scalar_one() for table in COPIED]
-    faults = [*_file_faults(connection), *_row_faults(connection)]
-    return Condition(str(address), revision, counts[1], counts[2], tuple(faults))
+    """The counts and the faults; what cannot even be counted is one of them."""
+    faults: list[str] = []
+    counts = [0, 0, 0]
+    try:
+        with named_faults(address):
+            faults += _page_faults(connection)
+            faults += _orphans(connection)
+            counts = [connection.execute(select(func.count()).select_from(table)).scalar_one() for table in COPIED]
+            faults += _row_faults(connection)
+    except StorageDamaged as error:
+        faults.append(f"the file {error.detail}")
+    return Condition(str(address), revision_of(connection) or "", counts[1], counts[2], tuple(faults))
 
 
-def _file_faults(connection: Connection) -> list[str]:
+def _page_faults(connection: Connection) -> list[str]:
     """What SQLite finds when it reads every page; a server looks after its files itself."""
     if connection.dialect.name != "sqlite":
         return []
     found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
-    found = [] if found == ["ok"] else [f"the file: {line}" for line in found]
-    orphans = connection.execute(text("PRAGMA foreign_key_check")).fetchall()
-    return found + [f"a row of {row[0]} belongs to nothing in {row[2]}" for row in orphans]
+    return [] if found == ["ok"] else [f"the file: {line}" for line in found]
+
+
+def _orphans(connection: Connection) -> list[str]:
+    """Rows that belong to nothing; a server does not allow them."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = connection.execute(text("PRAGMA foreign_key_check")).fetchall()
+    return [f"a row of {row[0]} belongs to nothing in {row[2]}" for row in found]
 
 
 def _row_faults(connection: Connection) -> list[str]:

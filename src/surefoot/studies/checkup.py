@@ -4,9 +4,9 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.errors import AuditWarning, SurefootError
+from surefoot.errors import AuditWarning, StorageDamaged, SurefootError
 from surefoot.storage import upkeep
-from surefoot.storage.store import open_store
+from surefoot.storage.store import Store, open_store
 from surefoot.studies.opening import opened
 
 
@@ -33,16 +33,23 @@ class Checkup:
 def check_storage(storage: str | None = None) -> Checkup:
     """Everything that is wrong with the storage or with one of its studies, in words."""
     condition = upkeep.check(storage)
-    store = open_store(storage)
     faults = list(condition.faults)
-    for row in store.listed():
-        name = row["name"]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AuditWarning)
-                report = opened(store, name).audit()
-        except SurefootError as error:
-            faults.append(f"study {name!r}: {error}")
-        else:
-            faults += [f"study {name!r}: {mismatch}" for mismatch in report.mismatches]
+    store = open_store(storage)
+    try:
+        names = [row["name"] for row in store.listed()]
+    except StorageDamaged as error:
+        names = []
+        faults.append(f"the list of studies: {error.detail}")
+    for name in names:
+        faults += [f"study {name!r}: {fault}" for fault in faults_of(store, name)]
     return Checkup(condition.storage, condition.revision, condition.studies, condition.events, tuple(faults))
+
+
+def faults_of(store: Store, name: str) -> list[str]:
+    """What is wrong with this study."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            return [str(mismatch) for mismatch in opened(store, name).audit().mismatches]
+    except SurefootError as error:
+        return [str(error)]

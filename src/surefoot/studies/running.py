@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from surefoot.checks import check_count, known_keys
-from surefoot.errors import InvalidInput
+from surefoot.errors import Finished, InvalidInput
 from surefoot.session import Pull
 
 if TYPE_CHECKING:
@@ -29,8 +29,11 @@ def run_study(
             raise InvalidInput("callbacks", each, "must be callable", "Pass functions that take a study and a pull.")
     made = 0
     with shown_progress(study, progress) as show:
-        while (most is None or made < most) and not study.stopped:
-            pull = study.ask(worker=worker)
+        while most is None or made < most:
+            try:
+                pull = study.ask(worker=worker)
+            except Finished:
+                break
             study.tell(pull, **as_result(function(pull)))
             made += 1
             for each in after_each:
