@@ -83,6 +83,15 @@ def test_no_bet_grows_in_the_mean() -> None:
         assert np.mean(np.array(values) >= 20.0) <= 0.05
 
 
+def test_the_bet_on_noise_is_fair_for_a_normal_reading() -> None:
+    """Its mean is 1 exactly: nothing is given away, and nothing is taken that is not due."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    mean, _ = quad(lambda x: float(np.exp(noise_bet(np.array([x * x]), 1)[0]) * norm.pdf(x)), -40, 40, limit=500)
+    assert mean == pytest.approx(1.0, abs=1e-7)
+
+
 def test_the_level_is_shared_by_all_tests() -> None:
     two = PROBLEM.with_(safety=[PROBLEM.safety[0], sf.Limit("heat", at_most=1.0, noise=1.0, norm=1.0)])
     assert Residuals(PROBLEM).needed == pytest.approx(np.log(9 / 0.01))

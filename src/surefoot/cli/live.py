@@ -160,10 +160,10 @@ def curve(values: list[float], low: float | None = None, high: float | None = No
     return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round((value - bottom) * scale)))] for value in kept)
 
 
-def tell_if_compiling(output: Output) -> None:
-    """Says why the first start takes a while, when there is no compiled code yet."""
+def tell_if_compiling(output: Output, part: str = "") -> None:
+    """Says why the first start takes a while, when there is no compiled code yet, or none of that part."""
     if INTERPRETED:
         return
     folder = cache_root() / f"kernels-{source_digest()}"
-    if output.shows_progress and not any(folder.rglob("*.nbc")):
+    if output.shows_progress and not any(folder.rglob(f"{part}*.nbc")):
         output.err.print("Compiling for this machine, once: about half a minute.", style="dim")
