@@ -166,7 +166,8 @@ def test_input_is_never_checked_by_assert_and_every_file_says_what_it_holds(path
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
     program = (
-        "import sys, surefoot; heavy = {'numba', 'numpy', 'scipy', 'pandas', 'typer', 'rich', 'sqlalchemy', 'alembic'}; "
+        "import sys, surefoot; "
+        "heavy = {'numba', 'numpy', 'scipy', 'pandas', 'typer', 'rich', 'sqlalchemy', 'alembic'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -52,9 +52,9 @@ class Database:
             options: dict[str, Any] = {READS: True}
             if self.locks_rows:
                 options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-            with connection.execution_options(**options).begin():
-                self._check_file()
-                yield connection
+            connection.execution_options(**options).begin()
+            self._check_file()
+            yield connection  # and nothing to commit: the connection is given back, and the view ends
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
