@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -147,6 +148,8 @@ class Session:
 
     def beside(self, open_pulls: Sequence[tuple[int, float]], n: int = 1) -> list[Pull]:
         """The next n pulls while these (arm, level) are open; they are numbered behind the open ones."""
+        if self.outcome is not None:
+            raise Finished(self.outcome, self.pulls)
         count = len(open_pulls)
         if n == 1 and not count:
             return [self._held()]
@@ -165,11 +168,16 @@ class Session:
 
     def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
         """Takes in a pull that happened, whatever was asked for; `observed` as `signals_of` gives it."""
+        known = 0 <= arm < self.problem.size and 0.0 <= level <= 1.0 and len(observed) == len(self._inst.R)
+        if not known or not all(map(isfinite, observed)):
+            reason = "must be an arm of the problem, a level from 0 to 1 and a finite value for each signal"
+            raise InvalidInput("pull", (arm, level, list(observed)), reason, "Take in what was stored.")
         self._work.observed[:] = observed
         self._turn(arm, level)
 
     def replay(self, script: Script) -> Answers:
         """Where a live session would stand after the steps of the script; the decisions that were due on the way."""
+        check_script(script, self.problem.size, len(self._inst.R))
         answers = new_answers(len(script.arm))
         self._read(self._replay(script, answers))
         return answers
@@ -373,6 +381,17 @@ def signals_of(problem: Problem, reward: object, safety: Safety) -> list[float]:
         float(limit.internal(number(f"safety[{limit.name!r}]", reading, MEASURED)))
         for limit, reading in zip(limits, readings, strict=True)
     ]
+
+
+def check_script(script: Script, arms: int, signals: int) -> None:
+    """Refuses a script that names what is not there: compiled code does not look."""
+    pulls, remedy = len(script.arm), "Build it with studies.replaying.as_script."
+    shapes = {len(script.asked), len(script.applied), len(script.observed)} == {pulls}
+    if not shapes or script.observed.shape[1] != signals or script.step.shape != script.pull.shape:
+        raise InvalidInput("script", script.observed.shape, "has columns of different lengths", remedy)
+    for field, column, most in (("pull", script.pull, max(pulls, 1)), ("arm", script.arm, arms)):
+        if len(column) and not 0 <= column.min() <= column.max() < most:
+            raise InvalidInput(f"script.{field}", (column.min(), column.max()), f"must be from 0 to {most - 1}", remedy)
 
 
 def warn_of_level(asked: Pull, applied: float) -> None:

@@ -273,6 +273,20 @@ def test_the_storage_comes_from_the_option_or_the_environment(
     assert here("study", "show", "one", "--storage", "mysql://host/db").status == 2
 
 
+@pytest.mark.xdist_group("postgres")
+def test_a_study_on_a_server(here: Callable[..., Done], database: Callable[[], str]) -> None:
+    where = ("--storage", database())
+    assert here("study", "create", "pumps", "pumps.toml", *where).status == 0
+    for number in ("1", "2"):
+        assert answer(here("study", "ask", "pumps", "--json", *where))["pull"]["number"] == int(number)
+        assert here("study", "tell", "pumps", number, "--reward", "0.4", "--safety", "5.5", *where).status == 0
+    assert answer(here("study", "show", "pumps", "--json", *where))["status"]["pulls"] == 2
+    assert here("storage", "backup", "copy.db", *where).status == 0
+    assert answer(here("study", "audit", "pumps", "--storage", "sqlite:///copy.db", "--json"))["clean"]
+    assert here("storage", "check", *where).status == 0
+    assert "up to date" in here("storage", "upgrade", *where).out
+
+
 def test_a_look_at_a_study(pumping: Callable[..., Done]) -> None:
     empty = pumping("study", "watch", "pumps", "--once")
     assert "pumps" in empty.out

@@ -14,6 +14,7 @@ import surefoot as sf
 from surefoot.core.kernel import entry
 from surefoot.core.replay import ASKED, FOLDED, copy_state
 from surefoot.core.types import PULL, new_state
+from surefoot.errors import Finished, InvalidInput
 from surefoot.studies.replaying import as_script, mismatches, one_by_one, replayed
 
 
@@ -36,6 +37,52 @@ def test_a_replay_ends_where_the_live_session_ended(policy: Any, open_at_once: i
     same_state(live, found.session)
     assert len(mismatches(script, found.answers)) == 0
     assert (found.answers.status == PULL).all()
+
+
+@pytest.mark.parametrize("kind", sf.policies.POLICIES.values(), ids=sf.policies.POLICIES)
+def test_every_policy_can_be_replayed_and_asked_for_several(kind: Any) -> None:
+    _, problem = arena()
+    live = sf.Session(problem, kind(), seed=1)
+    script = drive(live, 40, 3, np.random.default_rng(2))
+    found = replayed(problem, kind(), script, seed=1)
+    same_state(live, found.session)
+    assert len(mismatches(script, found.answers)) == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("arm", 4), ("arm", -1), ("pull", 9), ("pull", -1), ("asked", None), ("observed", None)]
+)
+def test_a_script_that_names_what_is_not_there_is_refused(field: str, value: Any) -> None:
+    """Compiled code would write beyond its arrays."""
+    _, problem = arena()
+    script = drive(sf.Session(problem, seed=2), 5, 1, np.random.default_rng(1))
+    if value is None:
+        script = script._replace(**{field: getattr(script, field)[:-1]})
+    else:
+        getattr(script, field)[2] = value
+    session = sf.Session(problem, seed=2)
+    with pytest.raises(InvalidInput) as caught:
+        session.replay(script)
+    assert caught.value.field.startswith("script")
+    assert session.pulls == 0
+
+
+@pytest.mark.parametrize(
+    "pull",
+    [
+        (4, 0.1, [0.0] * 3),
+        (-1, 0.1, [0.0] * 3),
+        (0, 1.1, [0.0] * 3),
+        (0, np.nan, [0.0] * 3),
+        (0, 0.1, [0.0] * 2),
+        (0, 0.1, [0.0, 0.0, np.nan]),
+    ],
+)
+def test_a_stored_pull_that_cannot_be_is_refused(pull: Any) -> None:
+    session = sf.Session(arena()[1])
+    with pytest.raises(InvalidInput):
+        session.take(*pull)
+    assert session.pulls == 0
 
 
 def test_one_by_one_is_the_script_of_pulls_that_were_never_open_together() -> None:
@@ -69,6 +116,8 @@ def test_a_pull_after_the_end_is_a_mismatch() -> None:
         [*script.step, ASKED, FOLDED], [*script.pull, last, last], [*script.arm, 0], [*script.asked, 0.2],
         [*script.applied, 0.2], [*script.observed, script.observed[0]],
     )  # fmt: skip
+    with pytest.raises(Finished):
+        live.beside([(0, 0.2)])
     found = replayed(problem, None, longer, seed=2)
     assert mismatches(longer, found.answers).tolist() == [last]
     assert found.session.pulls == last + 1
