@@ -50,6 +50,19 @@ def started(address: str, name: str, folder: Path) -> int:
         os._exit(1)
 
 
+def wait_for_work(folder: Path, steps: int = 20) -> None:
+    """Returns when the workers have made some more steps, however busy the machine is; gives up after a minute."""
+
+    def written() -> int:
+        return sum(path.read_bytes().count(b"\n") for path in folder.glob("*.jsonl"))
+
+    wanted, give_up = written() + steps, time.monotonic() + 60.0
+    while written() < wanted:
+        if time.monotonic() > give_up:
+            raise SystemExit("the workers do nothing")
+        time.sleep(0.005)
+
+
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kills as often as was asked, then everyone."""
     random.seed(seed)
@@ -58,14 +71,14 @@ def main(address: str, folder: Path, kills: int, seed: int) -> None:
     del warm
     names = [f"worker-{i}" for i in range(WORKERS)]
     running = {name: started(address, name, folder) for name in names}
-    time.sleep(0.5)
     for _ in range(kills):
-        time.sleep(random.uniform(0.0, 0.25))
+        wait_for_work(folder)
+        time.sleep(random.uniform(0.0, 0.1))
         name = random.choice(names)
         os.kill(running[name], signal.SIGKILL)
         os.waitpid(running[name], 0)
         running[name] = started(address, name, folder)
-    time.sleep(0.5)
+    wait_for_work(folder)
     for process in running.values():
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)

@@ -39,7 +39,7 @@ def test_a_study_that_nobody_edited_audits_clean(study: sf.Study) -> None:
     report = study.audit()
     assert report.clean
     assert (report.pulls, report.events) == (32, 64)
-    assert report.statement == "All 32 pulls of 'power' are the ones that were due."
+    assert report.statement == "32 pulls of 'power' recomputed, and each is the one that was due."
     assert check_storage(study.storage).sound
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from surefoot.core.replay import Answers, Script
 from surefoot.core.types import PULL
+from surefoot.errors import counted
 from surefoot.studies.replaying import mismatches
 
 SHOWN = 3  # mismatches that a message names
@@ -43,11 +44,10 @@ class AuditReport:
     @property
     def statement(self) -> str:
         """The finding in a sentence."""
+        recomputed = f"{counted(self.pulls, 'pull')} of {self.study!r} recomputed"
         if self.clean:
-            return f"All {self.pulls:,} pulls of {self.study!r} are the ones that were due."
-        return (
-            f"{len(self.mismatches):,} of {self.pulls:,} pulls of {self.study!r} differ: {first_few(self.mismatches)}."
-        )
+            return f"{recomputed}, and each is the one that was due."
+        return f"{recomputed}, {len(self.mismatches):,} not as due: {first_few(self.mismatches)}."
 
     def to_dict(self) -> dict[str, Any]:
         """The report as a table."""

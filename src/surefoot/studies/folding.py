@@ -200,6 +200,8 @@ class Fold:
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
         once, and from there on one result at a time is, until the end.
         """
+        if not story.matters:
+            return
         session = self.session
         script, broken = story.script(session.problem)
         if broken is not None:
@@ -235,12 +237,14 @@ class _Story:
         self._levels: list[float] = []
         self._rewards: list[float] = []
         self._readings: list[bytes] = []
+        self.matters = False  # whether anything was learned or is to be compared
         for number, pull in outstanding.items():
             self.opened(number, pull.arm, pull.level, OPENED)
 
     def opened(self, number: int, arm: int, level: float, step: int) -> None:
         """A pull was given out, now or before."""
         row = self._row[number] = len(self.numbers)
+        self.matters = self.matters or step == ASKED
         self.numbers.append(number)
         self._arm.append(arm)
         self._asked.append(level)
@@ -249,6 +253,7 @@ class _Story:
 
     def folded(self, number: int, level: float, reward: float, readings: bytes) -> None:
         """A result was taken in."""
+        self.matters = True
         row = self._row[number]
         self._rows.append(row)
         self._levels.append(level)
