@@ -221,11 +221,14 @@ def test_a_session_broken_off_between_being_told_and_taking_in_goes_on(monkeypat
     assert content(other) == content(one)
 
 
-def test_promises_hold_under_any_delay() -> None:
+@pytest.mark.parametrize(
+    ("runs", "epsilon"), [(60, 0.4), pytest.param(600, 0.25, marks=pytest.mark.certify)], ids=["few", "many"]
+)
+def test_promises_hold_under_any_delay(runs: int, epsilon: float) -> None:
     """Up to eight open, told in any order: wrong answers and unsafe runs stay within the exact binomial bound."""
     world = sf.worlds.limited()
-    problem = world.default_problem().with_(epsilon=0.4, delta=0.05, delta_safety=0.05)
-    runs, wrong, unsafe = 60, 0, 0
+    problem = world.default_problem().with_(epsilon=epsilon, delta=0.05, delta_safety=0.05)
+    wrong, unsafe = 0, 0
     for run in range(runs):
         rng = np.random.default_rng(run)
         session, waiting, safe = sf.Session(problem, seed=run), [], True
@@ -240,5 +243,6 @@ def test_promises_hold_under_any_delay() -> None:
         value = world.value(found.arm, found.level) if found.arm >= 0 else 0.0
         wrong += world.best_value(problem) - value > problem.epsilon
         unsafe += not safe or (found.arm >= 0 and not world.is_safe(found.arm, found.level))
+    print(f"{runs} runs with up to 8 open: {wrong} wrong answers, {unsafe} unsafe runs")
     assert binom.sf(unsafe - 1, runs, 0.05) > 1e-3
     assert binom.sf(wrong - 1, runs, 0.10) > 1e-3

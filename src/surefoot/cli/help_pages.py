@@ -200,8 +200,8 @@ whenever something has happened.
 STORAGE = verbatim("""
 Examples:
   surefoot storage check
-  surefoot storage backup /backups/lab-2026-11-15.db
+  surefoot storage backup /backups/lab.db
   surefoot storage upgrade --storage postgresql://lab@host/studies
 
-A backup is a storage itself: --storage sqlite:////backups/lab-2026-11-15.db
+A backup is a storage itself: --storage sqlite:////backups/lab.db
 """)

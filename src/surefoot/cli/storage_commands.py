@@ -11,7 +11,7 @@ app = typer.Typer(rich_markup_mode=None, help="Care for the place where studies 
 
 @app.command(cls=help_pages.Command)
 def upgrade(storage: options.Storage = None, json: options.Json = False) -> Job:
-    """Bring its tables to the arrangement of this version; back it up first."""
+    """Bring its tables up to date; back it up first."""
 
     def work(output: Output) -> int:
         from surefoot.cli.storage import upgrade_storage
@@ -23,7 +23,7 @@ def upgrade(storage: options.Storage = None, json: options.Json = False) -> Job:
 
 @app.command(cls=help_pages.Command)
 def backup(path: options.NewFile, storage: options.Storage = None, json: options.Json = False) -> Job:
-    """Copy everything, as it is at one moment, into a new SQLite file; work on it goes on."""
+    """Copy everything into a new SQLite file, as it is now."""
 
     def work(output: Output) -> int:
         from surefoot.cli.storage import back_up

@@ -81,7 +81,8 @@ def list_all(output: Output, storage: str | None) -> int:
     table.columns[-1].justify = "right"
     for row in found:
         created = row["created_at"][:16].replace("T", " ")
-        table.add_row(Text(row["name"]), created, row["policy"], f"by {row['fold']}", f"{row['events']:,}")
+        counted_how = "by number" if row["fold"] == "order" else "as they come"
+        table.add_row(Text(row["name"]), created, row["policy"], counted_how, f"{row['events']:,}")
     output.out.print(table)
     return exits.OK
 
