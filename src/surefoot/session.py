@@ -153,6 +153,9 @@ class Session:
         count = len(open_pulls)
         if n == 1 and not count:
             return [self._held()]
+        if not all(0 <= arm < self.problem.size and 0.0 <= level <= 1.0 for arm, level in open_pulls):
+            reason = "must be arms of the problem with levels from 0 to 1"
+            raise InvalidInput("open_pulls", list(open_pulls), reason, "Pass (arm, level) of each open pull.")
         script = Script(
             step=np.array([OPENED] * count + [ASKED] * n, np.int64),
             pull=np.arange(count + n, dtype=np.int64),

@@ -85,6 +85,13 @@ def test_a_stored_pull_that_cannot_be_is_refused(pull: Any) -> None:
     assert session.pulls == 0
 
 
+@pytest.mark.parametrize("open_pulls", [[(4, 0.1)], [(-1, 0.1)], [(0, 0.1), (1, np.nan)], [(0, 1.1)]])
+def test_open_pulls_that_cannot_be_are_refused(open_pulls: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        sf.Session(arena()[1]).beside(open_pulls)
+    assert caught.value.field == "open_pulls"
+
+
 def test_one_by_one_is_the_script_of_pulls_that_were_never_open_together() -> None:
     _, problem = arena()
     script = drive(sf.Session(problem, seed=2), 40, 1, np.random.default_rng(1))
