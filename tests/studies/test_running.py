@@ -39,6 +39,16 @@ def test_a_run_ends_with_the_study() -> None:
     assert study.run(measured) == 0
 
 
+def test_who_finds_the_budget_in_other_hands_is_done() -> None:
+    study = begun("memory", "shared budget", max_pulls=5)
+    held = study.ask(2, worker="other")
+    assert study.run(measured) == 3
+    assert study.outcome is None
+    for pull in held:
+        study.tell(pull, **measured(pull))
+    assert study.outcome == "undecided"
+
+
 @pytest.mark.parametrize(
     "returned", [None, 1.0, (1.0,), {"reward": 1.0}, {"reward": 1.0, "safety": [0, 0], "dose": 1}, (1.0, [0.0])],
     ids=["nothing", "number", "short", "no safety", "unknown", "one limit"],

@@ -370,6 +370,22 @@ def test_data_that_contradict_the_model_freeze_the_study_for_all(storage: str) -
     assert len(set(again.status()["contradictions"])) == len(again.status()["contradictions"])
 
 
+def test_history_that_contradicts_the_model_freezes_a_study_before_its_first_pull(storage: str) -> None:
+    pilot = begun("memory", "pilot of a false model", load_if_exists=True, alarm_level=1e-9)
+    while pilot.pulls < 60:
+        pull = pilot.ask()
+        pilot.add(pull.arm, pull.level, 4.0 * (-1) ** pull.number, [0.1, 0.1], **SURE)
+        pilot.cancel(pull, "only its setting was wanted", **SURE)
+        if pilot.frozen:
+            pilot.release("it is only a pilot", "Ada")
+    with pytest.warns(sf.errors.ModelAlarm, match="frozen"):
+        study = begun(storage, warm_start=pilot)
+    with pytest.raises(Frozen, match="the alarm"):
+        sf.load_study("power", storage).ask()
+    assert study.status()["asked"] == 0
+    sf.delete_study("pilot of a false model", "memory")
+
+
 def test_a_right_model_raises_no_alarm(storage: str) -> None:
     study = driven(begun(storage), 60)
     assert study.status()["contradictions"] == []

@@ -1,6 +1,7 @@
 """The address of a storage: what a user writes, checked, and how it is shown."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def address_of(storage: object) -> Address:
     try:
         url = make_url(written)
     except (ArgumentError, ValueError):  # a port that is no number is a ValueError
-        raise InvalidInput(field, written, "is not the address of a storage", FORMS) from None
+        raise InvalidInput(field, masked(written), "is not the address of a storage", FORMS) from None
     return _known(field, written, url)
 
 
@@ -55,15 +56,15 @@ def _known(field: str, written: str, url: URL) -> Address:
     if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return Address(url.set(drivername="postgresql+psycopg"), None)
     if url.drivername not in ("sqlite", "sqlite+pysqlite"):
-        raise InvalidInput(field, shown(url), "is of a kind that cannot hold studies", FORMS)
+        raise InvalidInput(field, masked(written), "is of a kind that cannot hold studies", FORMS)
     if url.database in (None, "", ":memory:"):
         return Address(make_url("sqlite://"), None)
     if url.query or url.host or str(url.database).startswith("file:") or "\0" in str(url.database):
-        raise InvalidInput(field, written, "must name a plain file, without host or options", FORMS)
+        raise InvalidInput(field, masked(written), "must name a plain file, without host or options", FORMS)
     path = Path(str(url.database)).expanduser().absolute()  # now: the working folder may change later
     return Address(URL.create("sqlite", database=str(path)), path)
 
 
-def shown(url: URL) -> str:
-    """The address without its password."""
-    return url.render_as_string(hide_password=True)
+def masked(written: str) -> str:
+    """The address without its password, even where it is no address."""
+    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", written)

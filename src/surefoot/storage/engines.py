@@ -174,6 +174,6 @@ def _postgres(address: Address) -> Engine:
     arguments: dict[str, Any] = {"connect_timeout": 10}
     if "options" not in address.url.query:
         # A program that was stopped with a lock in hand must not hold up the others for ever.
-        milliseconds = int(1000 * PATIENCE)
-        arguments["options"] = f"-c lock_timeout={milliseconds} -c idle_in_transaction_session_timeout={milliseconds}"
+        patience, idle = int(1000 * PATIENCE), int(4000 * PATIENCE)
+        arguments["options"] = f"-c lock_timeout={patience} -c idle_in_transaction_session_timeout={idle}"
     return create_engine(address.url, pool_pre_ping=True, connect_args=arguments)

@@ -84,9 +84,12 @@ def create_study(
         if not load_if_exists:
             raise
         return continued(store, row, policy is not None)
-    return Study(
+    study = Study(
         store, identity, row.name, problem, check_policy(policy), row.seed, row.max_pulls, fold, row.alarm_level
     )
+    if history:
+        study.raise_alarms()
+    return study
 
 
 def load_study(name: str, storage: str | None = None) -> Study:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from surefoot.checks import check_count, known_keys
-from surefoot.errors import Finished, InvalidInput
+from surefoot.errors import BudgetOpen, Finished, InvalidInput
 from surefoot.session import Pull
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run_study(
         while most is None or made < most:
             try:
                 pull = study.ask(worker=worker)
-            except Finished:
+            except (Finished, BudgetOpen):  # of the budget, others have what is left
                 break
             study.tell(pull, **as_result(function(pull)))
             made += 1

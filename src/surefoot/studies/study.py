@@ -312,7 +312,8 @@ class Study:
 
         The function returns (reward, safety), or a mapping with "reward", "safety" and perhaps "level". If it raises,
         its pull stays open, and the same worker is given it again. Programs that run side by side need a worker's name
-        each. Callbacks are called with the study and the pull after each result is kept.
+        each; who finds the rest of the budget in other hands is done. Callbacks are called with the study and the pull
+        after each result is kept.
         """
         return run_study(self, function, max_pulls, callbacks, progress, worker)
 
@@ -340,6 +341,11 @@ class Study:
             state = "frozen" if fold.stop else fold.session.outcome or "running"
             return f"Study({self.name!r}, {self.policy.name}, {fold.session.pulls} pulls, {state})"
         return f"Study({self.name!r}, {self.policy.name})"
+
+    def raise_alarms(self) -> None:
+        """Freezes the study if the history that it was begun with contradicts the model."""
+        fold, before = self._write(lambda fold, stored: alarms_in(fold))
+        self._warn_of_alarms(fold.raised[before.alarms :])
 
     # -- the transaction ------------------------------------------------------------------------------------
 
@@ -382,8 +388,7 @@ class Study:
         """Adds the events to the storage and to the fold, and the alarms that they raise."""
         self._folded = None  # until all is kept
         self._keep(fold, stored, decided)
-        alarms = [events.held(events.ALARM, found.message, ALARM, fold.last_number) for found in fold.findings]
-        if alarms:
+        if alarms := alarms_in(fold):
             self._keep(fold, stored, alarms)
         self._folded = fold
 
@@ -520,3 +525,8 @@ class Study:
 
     def _arm_name(self, arm: int | None) -> str | None:
         return None if arm is None else NOTHING if arm < 0 else self.problem.names[arm]
+
+
+def alarms_in(fold: Fold) -> list[Event]:
+    """The alarms that are to be raised over what the fold has found."""
+    return [events.held(events.ALARM, found.message, ALARM, fold.last_number) for found in fold.findings]
