@@ -36,8 +36,9 @@ def test_a_password_is_used_and_never_shown(scheme: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["power.db", "", "sqlite", "mysql://ada:s3cret@x/y", "sqlite:///a.db?mode=ro", "sqlite://ada:s3cret@host/a.db", 7, b"memory",
-     "postgresql+psycopg2://x/y", "sqlite:///file:a.db", "postgresql://h:port/x", "postgresql://ada:s3cret@h:port/x"],
+    ["power.db", "", "sqlite", "mysql://ada:s3cret@x/y", "sqlite:///a.db?mode=ro", "sqlite://ada:s3cret@host/a.db", 7,
+     b"memory", "postgresql+psycopg2://x/y", "sqlite:///file:a.db", "postgresql://h:port/x",
+     "postgresql://ada:s3cret@h:port/x"],
     ids=str,
 )  # fmt: skip
 def test_what_is_no_address_is_refused_with_the_forms_that_are(written: object) -> None:
