@@ -116,9 +116,13 @@ def test_no_two_modules_need_each_other() -> None:
         }
 
     def reaches(start: str, goal: str, seen: set[str]) -> bool:
-        for following in needs[start] - seen:
-            if following == goal or reaches(following, goal, seen | {following}):
+        for following in needs[start]:
+            if following == goal:
                 return True
+            if following not in seen:
+                seen.add(following)  # for all branches: what was searched once need not be searched again
+                if reaches(following, goal, seen):
+                    return True
         return False
 
     assert not [name for name in names if reaches(name, name, set())]
