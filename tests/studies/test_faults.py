@@ -259,9 +259,8 @@ def test_a_newer_arrangement_of_tables_is_refused_and_left_alone(tmp_path: Path)
 # -- processes and threads --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*fork:DeprecationWarning"
-)  # later Pythons warn of threads, which hold no lock here
+# Later Pythons warn of threads in the parent; none of them holds a lock here.
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_child_shares_the_study_and_not_the_connection(tmp_path: Path) -> None:
     study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
     child = os.fork()

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.certificate import NOTHING
 from surefoot.checks import Floats
+from surefoot.problem import Problem
 from surefoot.session import Pull
 
 ASK, TELL, ADD = "ask", "tell", "add"
@@ -78,3 +80,30 @@ def closed(kind: str, number: int, reason: str, by: str | None = None) -> Event:
 def held(kind: str, reason: str, by: str, number: int | None = None) -> Event:
     """The study was frozen, released, or an alarm went off, over this pull if there is one."""
     return {"kind": kind, "number": number, "reason": reason, "by": by}
+
+
+def as_pull(problem: Problem, event: Event) -> Pull:
+    """The pull that an event gave out."""
+    return Pull(
+        number=event["number"],
+        arm=event["arm"],
+        name=problem.names[event["arm"]],
+        level=event["level"],
+        phase=event["phase"],
+        margin=event["margin"],
+        leader=arm_name(problem, event["leader"]),
+        challenger=arm_name(problem, event["challenger"]),
+        gap=event["gap"],
+    )
+
+
+def as_result(problem: Problem, event: Event) -> dict[str, Any]:
+    """The result that an event brought, as people read it."""
+    readings = unpacked(event["safety"]).tolist()
+    safety = dict(zip((limit.name for limit in problem.safety), readings, strict=True))
+    return {"reward": event["reward"], "safety": safety, "level": event["level"]}
+
+
+def arm_name(problem: Problem, arm: int | None) -> str | None:
+    """The name of the arm, or of the null pull."""
+    return None if arm is None else NOTHING if arm < 0 else problem.names[arm]

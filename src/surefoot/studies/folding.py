@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from surefoot.checks import Floats
-from surefoot.core.replay import ASKED, DROPPED, FOLDED, OPENED, Script
+from surefoot.core.replay import ASKED, FOLDED, OPENED
 from surefoot.errors import StorageDamaged
 from surefoot.policies import Policy
 from surefoot.problem import Problem
@@ -23,6 +22,7 @@ from surefoot.session import Alarm, Session
 from surefoot.studies import events
 from surefoot.studies.audit import Mismatch, mismatches_in
 from surefoot.studies.residuals import Finding, Residuals
+from surefoot.studies.stories import Story
 
 Order: TypeAlias = Literal["order", "arrival"]
 BY_NUMBER: Order = "order"
@@ -109,7 +109,9 @@ class Fold:
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
         """Goes on with these events, each in the order of `storage.FOLDED`; with `audit` decisions are recomputed."""
-        story = _Story(self.outstanding)
+        story = Story()
+        for number, pull in self.outstanding.items():
+            story.opened(number, pull.arm, pull.level, OPENED)
         for sequence, kind, number, arm, level, reward, safety, worker, reason, by in rows:
             if sequence != self.sequence + 1:
                 raise self._damaged(f"misses event {self.sequence + 1}", number)
@@ -151,7 +153,7 @@ class Fold:
         self.last_number = number
         self.outstanding[number] = pull
 
-    def _told(self, story: "_Story", number: int, level: float, reward: float, readings: bytes) -> None:
+    def _told(self, story: Story, number: int, level: float, reward: float, readings: bytes) -> None:
         """A result has come; it is taken in now or when it is due."""
         pull = self._open(number)
         self.counts[events.TOLD] += 1
@@ -165,7 +167,7 @@ class Fold:
         self._due += 1
         self._fold_what_is_due(story)
 
-    def _given_up(self, story: "_Story", number: int, state: str) -> None:
+    def _given_up(self, story: Story, number: int, state: str) -> None:
         """A pull will have no result."""
         self._open(number)
         del self.outstanding[number]
@@ -174,7 +176,7 @@ class Fold:
         self._passed.add(number)
         self._fold_what_is_due(story)
 
-    def _fold_what_is_due(self, story: "_Story") -> None:
+    def _fold_what_is_due(self, story: Story) -> None:
         """Takes in the results that waited for an earlier one, as far as they are next."""
         while self.order == BY_NUMBER:
             pull = self.outstanding.get(self._due)
@@ -194,7 +196,7 @@ class Fold:
             raise self._damaged(f"closes pull {number}, which is not open", number)
         return pull
 
-    def _play(self, story: "_Story") -> None:
+    def _play(self, story: Story) -> None:
         """Goes through what happened, and compares decisions.
 
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
@@ -221,78 +223,3 @@ class Fold:
 
     def _damaged(self, detail: str, number: object) -> StorageDamaged:
         return StorageDamaged(self._where, f"{detail} (at event {self.sequence}, pull {number})")
-
-
-class _Story:
-    """Events on their way into a script: columns of plain values, since there may be very many."""
-
-    def __init__(self, outstanding: dict[int, Outstanding]) -> None:
-        self.numbers: list[int] = []  # of each row; the following are its arm and the level that was asked for
-        self._arm: list[int] = []
-        self._asked: list[float] = []
-        self._row: dict[int, int] = {}
-        self._step: list[int] = []
-        self._pull: list[int] = []
-        self._rows: list[int] = []  # those with a result, in the order in which they were taken in
-        self._levels: list[float] = []
-        self._rewards: list[float] = []
-        self._readings: list[bytes] = []
-        self.matters = False  # whether anything was learned or is to be compared
-        for number, pull in outstanding.items():
-            self.opened(number, pull.arm, pull.level, OPENED)
-
-    def opened(self, number: int, arm: int, level: float, step: int) -> None:
-        """A pull was given out, now or before."""
-        row = self._row[number] = len(self.numbers)
-        self.matters = self.matters or step == ASKED
-        self.numbers.append(number)
-        self._arm.append(arm)
-        self._asked.append(level)
-        self._step.append(step)
-        self._pull.append(row)
-
-    def folded(self, number: int, level: float, reward: float, readings: bytes) -> None:
-        """A result was taken in."""
-        self.matters = True
-        row = self._row[number]
-        self._rows.append(row)
-        self._levels.append(level)
-        self._rewards.append(reward)
-        self._readings.append(readings)
-        self._step.append(FOLDED)
-        self._pull.append(row)
-
-    def dropped(self, number: int) -> None:
-        """A pull was given up."""
-        self._step.append(DROPPED)
-        self._pull.append(self._row[number])
-
-    def script(self, problem: Problem) -> tuple[Script, int | None]:
-        """The script, and the first pull whose numbers cannot be, if there is one."""
-        count, limits = len(self.numbers), len(problem.safety)
-        applied, observed = np.zeros(count), np.zeros((count, 1 + limits))
-        rows = np.array(self._rows, np.int64)
-        try:
-            applied[rows] = self._levels
-            observed[rows, 0] = self._rewards
-            observed[rows, 1:] = internal(problem, b"".join(self._readings))
-            sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
-        except (TypeError, ValueError):
-            told = zip(self._levels, self._rewards, self._readings, strict=True)
-            sound = np.array([is_result(*each, limits) for each in told])
-        broken = None if sound.all() else self.numbers[rows[np.argmin(sound)]]
-        step, pull = np.array(self._step, np.int64), np.array(self._pull, np.int64)
-        return Script(step, pull, np.array(self._arm, np.int64), np.array(self._asked), applied, observed), broken
-
-
-def internal(problem: Problem, content: bytes) -> Floats:
-    """The readings of some pulls, one row each, as the core sees them."""
-    readings = events.unpacked(content).reshape(-1, len(problem.safety))
-    columns = [limit.internal(readings[:, s]) for s, limit in enumerate(problem.safety)]
-    return np.column_stack(columns)
-
-
-def is_result(level: object, reward: object, readings: object, limits: int) -> bool:
-    """Whether what is stored is of the kind that can be told."""
-    numbers = isinstance(level, float) and isinstance(reward, float)
-    return numbers and isinstance(readings, bytes) and len(readings) == 8 * limits

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from surefoot.certificate import NOTHING
 from surefoot.errors import MissingExtra
 from surefoot.problem import Problem
 from surefoot.studies import events
@@ -91,14 +90,11 @@ def opened(problem: Problem, event: Event) -> dict[str, Any]:
     """The row of a pull that was just asked for, or was imported."""
     imported = event["kind"] == events.ADD
 
-    def name(arm: int | None) -> str | None:
-        return None if arm is None else NOTHING if arm < 0 else problem.names[arm]
-
     return {
         "number": event["number"], "arm": event["arm"], "name": problem.names[event["arm"]], "level": event["level"],
         "reward": np.nan, "state": events.TOLD if imported else events.OPEN, "worker": event["worker"],
         "asked_at": None if imported else event["at"], "told_at": None, "asked_level": event["level"],
-        "phase": event["phase"], "margin": event["margin"], "leader": name(event["leader"]),
-        "challenger": name(event["challenger"]), "gap": event["gap"], "imported": imported,
+        "phase": event["phase"], "margin": event["margin"], "leader": events.arm_name(problem, event["leader"]),
+        "challenger": events.arm_name(problem, event["challenger"]), "gap": event["gap"], "imported": imported,
         "reason": event["reason"], "by": event["by"],
     }  # fmt: skip

@@ -5,15 +5,13 @@ What this object holds in memory is only the fold of events that are stored; it 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
-
-import numpy as np
 
 from surefoot.certificate import NOTHING, Certificate
 from surefoot.checks import check_count, number, text
@@ -31,13 +29,22 @@ from surefoot.errors import (
 )
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.session import APPLIED, Pull, Recommendation, Safety, signals_of, warn_of_level
+from surefoot.session import APPLIED, Pull, Recommendation, Safety, warn_of_level
 from surefoot.storage.store import FOLDED, Events, Store
 from surefoot.studies import events
 from surefoot.studies.audit import AuditReport
-from surefoot.studies.events import Event
+from surefoot.studies.events import Event, as_pull, as_result
 from surefoot.studies.folding import Fold, Order
 from surefoot.studies.history import Result, frame_of, results_in
+from surefoot.studies.inputs import (
+    arm_index,
+    closing_reason,
+    confirm,
+    measured,
+    pull_number,
+    said_name,
+    said_reason,
+)
 from surefoot.studies.promises import certificate_of
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.transfer import write_study
@@ -45,10 +52,7 @@ from surefoot.studies.transfer import write_study
 if TYPE_CHECKING:
     import pandas as pd
 
-REASON = "Say in one line why; it is kept with the study."
-WHO = "Give the name of the person or program that does this."
 ALARM = "the alarm"  # by whom a study is frozen when the data contradict the model
-CONFIRM = "Pass not_because_of_result=True once you are sure of it."
 
 
 class Before(NamedTuple):
@@ -121,8 +125,8 @@ class Study:
 
         The same numbers once more are accepted silently; other numbers are refused, and both are shown.
         """
-        told = self._number(pull)
-        value, readings = self._measured(reward, safety)
+        told = pull_number(pull)
+        value, readings = measured(self.problem, reward, safety)
         applied = None if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
 
         def decide(fold: Fold, stored: Events) -> list[Event]:
@@ -136,7 +140,7 @@ class Study:
                 self._refuse_unless_same(told, opened, closing, event)
                 return []
             if at > opened["level"] and self.policy.keeps_limits:
-                too_high.append((self._as_pull(opened), at))
+                too_high.append((as_pull(self.problem, opened), at))
             return [event]
 
         too_high: list[tuple[Pull, float]] = []
@@ -155,10 +159,10 @@ class Study:
 
         The promise holds only if nothing was left out because of its result: that is to be confirmed.
         """
-        self._confirmed(not_because_of_result, "history may be taken over only if none of it was picked by its result")
-        which = self._arm(arm)
+        confirm(not_because_of_result, "history may be taken over only if none of it was picked by its result")
+        which = arm_index(self.problem, arm)
         at = number("level", level, APPLIED, at_least=0.0, at_most=1.0)
-        value, readings = self._measured(reward, safety)
+        value, readings = measured(self.problem, reward, safety)
         origin = None if source is None else text("source", source, "Say in one line where it is from.")
 
         def decide(fold: Fold, stored: Events) -> list[Event]:
@@ -193,8 +197,8 @@ class Study:
             raise InvalidInput("pull or older_than", given, "exactly one of the two is needed", "Name one of them.")
         if pull is not None:
             self._close(events.EXPIRE, pull, reason, not_because_of_result)
-            return [self._number(pull)]
-        said = self._closing(reason, not_because_of_result)
+            return [pull_number(pull)]
+        said = closing_reason(reason, not_because_of_result)
         seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
         age = number("older_than", seconds, "Give seconds, at least 0, or a timedelta.", at_least=0.0)
 
@@ -210,18 +214,18 @@ class Study:
 
     def abort(self, pull: Pull | int, reason: str, by: str) -> None:
         """Records that an open pull was stopped while it was applied because it looked unsafe; freezes the study."""
-        self._close(events.ABORT, pull, reason, True, text("by", by, WHO))
+        self._close(events.ABORT, pull, reason, True, said_name(by))
 
     # -- emergency stop -------------------------------------------------------------------------------------
 
     def freeze(self, reason: str, by: str) -> None:
         """Stops the study at once: nobody is given a pull until a person releases it. Open pulls may still be told."""
-        said, who = text("reason", reason, REASON), text("by", by, WHO)
+        said, who = said_reason(reason), said_name(by)
         self._write(lambda fold, stored: [events.held(events.FREEZE, said, who)])
 
     def release(self, reason: str, by: str) -> None:
         """Lets a frozen study go on; the reason is kept."""
-        said, who = text("reason", reason, REASON), text("by", by, WHO)
+        said, who = said_reason(reason), said_name(by)
 
         def decide(fold: Fold, stored: Events) -> list[Event]:
             if fold.stop is None:
@@ -430,7 +434,7 @@ class Study:
 
     def _close(self, kind: str, pull: Pull | int, reason: str, confirmed: object, by: str | None = None) -> None:
         """Gives up an open pull."""
-        closing, said = self._number(pull), self._closing(reason, confirmed)
+        closing, said = pull_number(pull), closing_reason(reason, confirmed)
 
         def decide(fold: Fold, stored: Events) -> list[Event]:
             _, before = self._found(fold, stored, closing)
@@ -441,15 +445,6 @@ class Study:
 
         self._write(decide)
 
-    def _closing(self, reason: object, confirmed: object) -> str:
-        """The reason for giving up a pull, once it is confirmed that its result is not the reason."""
-        self._confirmed(confirmed, "a pull may be given up only if that does not depend on its result")
-        return text("reason", reason, REASON)
-
-    def _confirmed(self, value: object, rule: str) -> None:
-        if value is not True:
-            raise InvalidInput("not_because_of_result", value, rule, CONFIRM)
-
     def _warn_of_alarms(self, messages: list[str]) -> None:
         """Warns of what the data were just found to contradict."""
         for message in messages:
@@ -459,29 +454,6 @@ class Study:
                 ModelAlarm,
                 stacklevel=3,
             )
-
-    def _number(self, pull: object) -> int:
-        """The number of the pull."""
-        found = pull.number if isinstance(pull, Pull) else pull
-        if isinstance(found, bool) or not isinstance(found, int | np.integer):
-            raise InvalidInput("pull", pull, "must be a pull or its number", "Pass what ask() gave, or its number.")
-        return int(found)
-
-    def _arm(self, arm: object) -> int:
-        """The place of the arm."""
-        if isinstance(arm, int | np.integer) and not isinstance(arm, bool):
-            if 0 <= arm < self.problem.size:
-                return int(arm)
-            reason = f"must be below {self.problem.size}, the number of arms"
-            raise InvalidInput("arm", arm, reason, "Arms count from 0; or give the arm's name.")
-        return self.problem.index_of(arm)  # type: ignore[arg-type]  # it refuses what is no name
-
-    def _measured(self, reward: object, safety: Safety) -> tuple[float, list[float]]:
-        """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
-        value = signals_of(self.problem, reward, safety)[0]
-        limits = self.problem.safety
-        told = [safety[x.name] for x in limits] if isinstance(safety, Mapping) else np.atleast_1d(np.asarray(safety))
-        return value, [float(reading) + 0.0 for reading in told]
 
     def _found(self, fold: Fold, stored: Events, told: int) -> tuple[Event, Event | None]:
         """The events that opened and closed the pull."""
@@ -497,34 +469,11 @@ class Study:
         if stored["kind"] not in (events.TELL, events.ADD):
             raise PullClosed(told, events.CLOSES[stored["kind"]], stored["reason"])
         if any(stored[key] != again[key] for key in ("level", "reward", "safety")):
-            raise AlreadyTold(told, self._shown(stored), self._shown(again))
-
-    def _shown(self, event: Event) -> dict[str, Any]:
-        """A result as people read it."""
-        readings = events.unpacked(event["safety"]).tolist()
-        safety = dict(zip((limit.name for limit in self.problem.safety), readings, strict=True))
-        return {"reward": event["reward"], "safety": safety, "level": event["level"]}
+            raise AlreadyTold(told, as_result(self.problem, stored), as_result(self.problem, again))
 
     def _stored_pull(self, stored: Events, which: int) -> Pull:
         """The pull as it was given out."""
-        return self._as_pull(stored.of_pull(which)[0])
-
-    def _as_pull(self, event: Event) -> Pull:
-        """The pull that an event gave out."""
-        return Pull(
-            number=event["number"],
-            arm=event["arm"],
-            name=self.problem.names[event["arm"]],
-            level=event["level"],
-            phase=event["phase"],
-            margin=event["margin"],
-            leader=self._arm_name(event["leader"]),
-            challenger=self._arm_name(event["challenger"]),
-            gap=event["gap"],
-        )
-
-    def _arm_name(self, arm: int | None) -> str | None:
-        return None if arm is None else NOTHING if arm < 0 else self.problem.names[arm]
+        return as_pull(self.problem, stored.of_pull(which)[0])
 
 
 def alarms_in(fold: Fold) -> list[Event]:
