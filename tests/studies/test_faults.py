@@ -265,10 +265,12 @@ def test_a_forked_child_shares_the_study_and_not_the_connection(tmp_path: Path) 
     study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
     child = os.fork()
     if child == 0:
+        status = 1
         try:
             driven(study, 10)
+            status = 0
         finally:
-            os._exit(0)
+            os._exit(status)
     study.run(measured, max_pulls=10, worker="two")
     assert os.waitpid(child, 0)[1] == 0
     assert study.pulls == 23
