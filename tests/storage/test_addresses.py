@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from surefoot.errors import InvalidInput
-from surefoot.storage.addresses import address_of
+from surefoot.storage.addresses import address_of, file_address
+from surefoot.storage.store import open_store
+from surefoot.storage.upkeep import backup
 
 
 def test_a_file_is_found_again_after_the_working_folder_changed(
@@ -45,3 +47,13 @@ def test_what_is_no_address_is_refused_with_the_forms_that_are(written: object) 
     with pytest.raises(InvalidInput, match=r"sqlite:///power\.db") as caught:
         address_of(written)
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a b.db", "100%.db", "a%41.db", "x#y.db", "what?.db", "it's;&+ä.db"])
+def test_the_address_of_a_file_is_read_back_as_the_same_file(name: str, tmp_path: Path) -> None:
+    address = file_address(tmp_path / name)
+    assert address_of(str(address)).path == tmp_path / name
+    store = open_store(str(address), create=True)
+    store.listed()
+    assert (tmp_path / name).exists()
+    assert backup(str(address), tmp_path / f"copy of {name}").exists()

@@ -61,8 +61,13 @@ def _known(field: str, written: str, url: URL) -> Address:
         return Address(make_url("sqlite://"), None)
     if url.query or url.host or str(url.database).startswith("file:") or "\0" in str(url.database):
         raise InvalidInput(field, masked(written), "must name a plain file, without host or options", FORMS)
-    path = Path(str(url.database)).expanduser().absolute()  # now: the working folder may change later
-    return Address(URL.create("sqlite", database=str(path)), path)
+    return file_address(Path(str(url.database)).expanduser())
+
+
+def file_address(path: Path) -> Address:
+    """The address of an SQLite file; its place is settled now, since the working folder may change later."""
+    place = path.absolute()
+    return Address(URL.create("sqlite", database=str(place)), place)
 
 
 def masked(written: str) -> str:

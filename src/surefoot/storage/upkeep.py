@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, insert, select, text
 from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.problem_files import as_path
 from surefoot.storage import tables
-from surefoot.storage.addresses import Address, address_of
+from surefoot.storage.addresses import Address, address_of, file_address
 from surefoot.storage.engines import Database
 from surefoot.storage.faults import named_faults
 from surefoot.storage.schema import check_prepared, prepare, revision_of, upgraded
@@ -70,7 +70,7 @@ def backup(storage: str | None, path: str | Path) -> Path:
         check_prepared(source)
     unfinished = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        _copied(source, address_of(f"sqlite:///{unfinished}"))
+        _copied(source, file_address(unfinished))
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         os.link(unfinished, place)  # unlike a move, this never replaces a file
