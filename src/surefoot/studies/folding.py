@@ -66,6 +66,7 @@ class Fold:
         self.raised: list[str] = []  # every way in which the data were found to contradict the model
         self.mismatches: list[Mismatch] = []
         self._where = where
+        self._arms = problem.size
         self._due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
 
@@ -146,7 +147,7 @@ class Fold:
         """A number is used for the first time."""
         if number != self.last_number + 1:
             raise self._damaged(f"goes from pull {self.last_number} to pull {number}", number)
-        if not (isinstance(pull.arm, int) and 0 <= pull.arm < len(self.session.problem.names)):
+        if not (isinstance(pull.arm, int) and 0 <= pull.arm < self._arms):
             raise self._damaged(f"names the arm {pull.arm!r}, which the problem does not have", number)
         if not (isinstance(pull.level, float) and 0.0 <= pull.level <= 1.0):
             raise self._damaged(f"holds numbers of pull {number} that nobody can have asked for", number)
@@ -157,7 +158,7 @@ class Fold:
         """A result has come; it is taken in now or when it is due."""
         pull = self._open(number)
         self.counts[events.TOLD] += 1
-        if isinstance(level, float) and level > pull.level and self.session.policy.keeps_limits:
+        if level != pull.level and self._too_high(level, pull):
             self.alarms.append(Alarm(number, self.session.problem.names[pull.arm], pull.level, level))
         if self.order == BY_NUMBER and number != self._due:
             self.outstanding[number] = pull._replace(result=(level, reward, readings))
@@ -165,7 +166,12 @@ class Fold:
         del self.outstanding[number]
         story.folded(number, level, reward, readings)
         self._due += 1
-        self._fold_what_is_due(story)
+        if self.outstanding or self._passed:
+            self._fold_what_is_due(story)
+
+    def _too_high(self, level: object, pull: Outstanding) -> bool:
+        """Whether the pull was applied above the level that was certified."""
+        return isinstance(level, float) and level > pull.level and self.session.policy.keeps_limits
 
     def _given_up(self, story: Story, number: int, state: str) -> None:
         """A pull will have no result."""

@@ -22,12 +22,15 @@ class Story:
         self._levels: list[float] = []
         self._rewards: list[float] = []
         self._readings: list[bytes] = []
-        self.matters = False  # whether anything was learned or is to be compared
+
+    @property
+    def matters(self) -> bool:
+        """Whether anything was learned or is to be compared."""
+        return bool(self._rows) or ASKED in self._step
 
     def opened(self, number: int, arm: int, level: float, step: int) -> None:
         """A pull was given out, now or before."""
         row = self._row[number] = len(self.numbers)
-        self.matters = self.matters or step == ASKED
         self.numbers.append(number)
         self._arm.append(arm)
         self._asked.append(level)
@@ -36,7 +39,6 @@ class Story:
 
     def folded(self, number: int, level: float, reward: float, readings: bytes) -> None:
         """A result was taken in."""
-        self.matters = True
         row = self._row[number]
         self._rows.append(row)
         self._levels.append(level)
