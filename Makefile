@@ -28,8 +28,9 @@ certify: $(VENV)/.test  ## run the long statistical tests and print their tables
 promise: $(VENV)/.core  ## measure errors and violations against what is promised, and fill in the README's table
 	$(BIN)/python benchmarks/promise.py
 
-bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table
+bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table; then that of a large study
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/studies.py
 
 bench-pulls: $(VENV)/.core  ## count trials until certainty on many worlds, and fill in the README's table
 	$(BIN)/python benchmarks/pulls.py

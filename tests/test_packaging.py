@@ -89,3 +89,22 @@ def test_frames_without_their_extra_are_refused_with_the_remedy(clean: Path, tmp
     done = run(clean / "surefoot", "simulate", "--out", "runs.csv", folder=tmp_path)
     assert done.returncode == 2
     assert "pip install 'surefoot[frames]'" in done.stderr
+
+
+def test_a_study_is_kept_and_opened_again_from_the_wheel_alone(clean: Path, tmp_path: Path) -> None:
+    """The migrations are in the wheel, and nothing beyond the core is needed until a frame is asked for."""
+    code = (
+        "import surefoot as sf\n"
+        "study = sf.create_study(sf.worlds.hard().paper_problem(), name='power', storage='sqlite:///power.db')\n"
+        "study.tell(study.ask(), reward=0.5, safety=0.0)\n"
+        "print(sf.load_study('power', 'sqlite:///power.db').audit().statement)\n"
+        "for action in (lambda: study.history, lambda: sf.list_studies('postgresql://localhost/x')):\n"
+        "    try: action()\n"
+        "    except sf.errors.MissingExtra as error: print(error)\n"
+    )
+    done = run(clean / "python", "-c", code, folder=tmp_path, SUREFOOT_INTERPRET="1")
+    assert done.stdout.splitlines() == [
+        "1 pull of 'power' recomputed, and each is the one that was due.",
+        "pandas is not installed: pip install 'surefoot[frames]'",
+        "psycopg is not installed: pip install 'surefoot[postgres]'",
+    ], done.stderr

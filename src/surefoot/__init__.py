@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from surefoot.results import Runs
     from surefoot.session import Pull, Recommendation, Session
     from surefoot.simulation import simulate
+    from surefoot.studies.opening import create_study, delete_study, import_study, list_studies, load_study
+    from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
 _HOME = {
@@ -33,12 +35,15 @@ _HOME = {
     "Runs": "results",
     "Pull": "session", "Recommendation": "session", "Session": "session",
     "simulate": "simulation",
+    "Study": "studies.study",
+    "create_study": "studies.opening", "delete_study": "studies.opening", "import_study": "studies.opening",
+    "list_studies": "studies.opening", "load_study": "studies.opening",
 }  # fmt: skip
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeGap", "SafeLinGapE", "Session", "Uniform", "UniformRandom", "UntilConfident", "errors", "policies", "simulate",
-    "theory", "worlds",
+    "SafeGap", "SafeLinGapE", "Session", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "delete_study", "errors", "import_study", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
 ]  # fmt: skip
 
 

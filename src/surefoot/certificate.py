@@ -32,10 +32,11 @@ class Certificate:
     alarms: int  # pulls that were applied above their certified level
     statement: str
     assumptions: tuple[str, ...]
+    data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as a table."""
-        return asdict(self) | {"assumptions": list(self.assumptions)}
+        return asdict(self) | {"assumptions": list(self.assumptions), "data": list(self.data)}
 
 
 def guarantee_of(policy: Policy) -> str:

@@ -66,6 +66,21 @@ class Finished(SurefootError):
         )
 
 
+class BudgetOpen(SurefootError):
+    """A question for a pull while every pull of the budget is handed out and results are awaited."""
+
+    def __init__(self, max_pulls: int, open_numbers: Iterable[int]) -> None:
+        self.max_pulls = max_pulls
+        self.open_numbers = tuple(open_numbers)
+        super().__init__(max_pulls, self.open_numbers)
+
+    def __str__(self) -> str:
+        return (
+            f"All of the {counted(self.max_pulls, 'pull')} of the budget are handed out, so there is none to ask for. "
+            f"Tell the results of those that are open ({shown(self.open_numbers)}) first."
+        )
+
+
 class NotOpen(SurefootError):
     """A result for a pull that is not waiting for one."""
 
@@ -99,8 +114,175 @@ class NumericalBreakdown(SurefootError):
         )
 
 
+class StudyNotFound(SurefootError, LookupError):
+    """A study that the storage does not hold."""
+
+    def __init__(self, name: object, storage: str, known: Iterable[str] = ()) -> None:
+        self.name = name
+        self.storage = storage
+        self.known = tuple(known)
+        super().__init__(name, storage, self.known)
+
+    def __str__(self) -> str:
+        held = f"It holds {shown(list(self.known))}" if self.known else "It holds no study"
+        return f"There is no study {shown(self.name)} in {self.storage}. {held}: check the name and the storage."
+
+
+class StudyExists(SurefootError):
+    """A name that is taken."""
+
+    def __init__(self, name: str, storage: str) -> None:
+        super().__init__(name, storage)
+        self.name = name
+        self.storage = storage
+
+    def __str__(self) -> str:
+        return (
+            f"There is a study {self.name!r} in {self.storage} already. Choose another name, open it with load_study, "
+            "or pass load_if_exists=True."
+        )
+
+
+class StudyDiffers(SurefootError):
+    """A study that was to be continued with another problem or other settings than it was begun with."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(name, what)
+        self.name = name
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"The study {self.name!r} was begun with another {self.what}, which never changes while it runs. Open it "
+            "with load_study, or give the new study another name."
+        )
+
+
+class Frozen(SurefootError):
+    """A question to a study that an emergency stop holds."""
+
+    def __init__(self, name: str, reason: str, by: str) -> None:
+        super().__init__(name, reason, by)
+        self.name = name
+        self.reason = reason
+        self.by = by
+
+    def __str__(self) -> str:
+        return (
+            f"The study {self.name!r} is frozen by {self.by}: {self.reason.rstrip('.')}. No pull is given to anyone "
+            "until a person releases it with release(reason, by)."
+        )
+
+
+class NotFrozen(SurefootError):
+    """A release of a study that nothing holds."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"The study {self.name!r} is not frozen, so there is nothing to release. It takes questions as it is."
+
+
+class AlreadyTold(SurefootError):
+    """Another result for a pull that has one."""
+
+    def __init__(self, number: int, stored: object, told: object) -> None:
+        super().__init__(number, stored, told)
+        self.number = number
+        self.stored = stored
+        self.told = told
+
+    def __str__(self) -> str:
+        return (
+            f"Pull {self.number} has a result already: stored is {shown(self.stored)}, and {shown(self.told)} is "
+            "something else. The stored one stays. Repeat the very same numbers, or tell another pull."
+        )
+
+
+class PullClosed(SurefootError):
+    """A result for a pull that was given up."""
+
+    def __init__(self, number: int, state: str, reason: str) -> None:
+        super().__init__(number, state, reason)
+        self.number = number
+        self.state = state
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')}), so it takes no result and cannot be "
+            "closed again. If it was measured after all, record it with add(arm, level, reward, safety)."
+        )
+
+
+class StorageError(SurefootError):
+    """A storage that does not do what it should; nothing that was acknowledged is lost."""
+
+    remedy = "Check the storage and try again."
+
+    def __init__(self, storage: str, detail: str) -> None:
+        super().__init__(storage, detail)
+        self.storage = storage
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.storage} {' '.join(self.detail.split()).rstrip('.')}. {self.remedy}"
+
+
+class StorageUnavailable(StorageError):
+    """A storage that cannot be reached or opened."""
+
+    remedy = "Check the address, that the database is up, and that its folder exists; then try again."
+
+
+class StorageBusy(StorageError):
+    """A storage that others kept locked for too long."""
+
+    remedy = "Nothing was written. Try again; if it stays so, look for a program that holds a transaction open."
+
+
+class StorageFull(StorageError):
+    """A storage without room."""
+
+    remedy = "Nothing of this step was written, and all before it is safe. Make room and try again."
+
+
+class StorageReadOnly(StorageError):
+    """A storage that may be read and not written."""
+
+    remedy = "Nothing was written. Allow writing to the file and its folder, or use a copy."
+
+
+class StorageDamaged(StorageError):
+    """A storage whose content cannot be what surefoot wrote."""
+
+    remedy = "Keep the file, run `surefoot storage check`, and continue from a backup."
+
+
+class StorageNewer(StorageError):
+    """A storage that a later version of surefoot has arranged."""
+
+    remedy = "Install that version or a later one; this one changes nothing in it."
+
+
+class StorageOutdated(StorageError):
+    """A storage that an earlier version of surefoot has arranged."""
+
+    remedy = "Back it up and run `surefoot storage upgrade`."
+
+
 class SurefootWarning(UserWarning):
     """The base of every warning of this package."""
+
+
+class AuditWarning(SurefootWarning):
+    """A stored decision that is not the one recomputed from the events before it."""
+
+
+class ModelAlarm(SurefootWarning):
+    """Data that contradict the model; the study is frozen."""
 
 
 class NeverStopsWarning(SurefootWarning):

@@ -40,11 +40,16 @@ def write_table(path: object, table: Mapping[str, object]) -> None:
     """The file holds the table and nothing else: it is replaced at once or left as it was."""
     place = as_path("path", path)
     content = _toml(table) if _format(place) == ".toml" else _json(table) + "\n"
+    write_bytes(place, content.encode("utf-8"))
+
+
+def write_bytes(place: Path, content: bytes) -> None:
+    """The file holds the content and nothing else: it is replaced at once or left as it was."""
     try:
         place = place.resolve()  # a link stays a link: what it points to is replaced
         fresh = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}")
         try:
-            with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            with fresh.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

@@ -5,14 +5,14 @@ Nothing heavy is imported before a job is done, so that `surefoot --help` answer
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli import exits, help_pages, options
+from surefoot.cli import exits, help_pages, options, storage_commands, study_commands
+from surefoot.cli.job import Job
 from surefoot.cli.output import Output
 
 app = typer.Typer(
@@ -23,15 +23,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=help_pages.SUREFOOT,
 )
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a command line asks for, ready to be done."""
-
-    work: Callable[[Output], int]  # returns the exit status
-    json: bool
-    quiet: bool = False
+app.add_typer(study_commands.app, name="study")
+app.add_typer(storage_commands.app, name="storage")
+GROUPS = ("study", "storage")  # commands that have commands of their own
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def done(words: list[str]) -> int:
     """The exit status of the command that these words ask for."""
     try:
-        job = app(words or ["--help"], prog_name="surefoot", standalone_mode=False)
+        unfinished = not words or (len(words) == 1 and words[0] in GROUPS)
+        job = app([*words, "--help"] if unfinished else words, prog_name="surefoot", standalone_mode=False)
     except _usage_errors() as error:
         return misused(words, error)
     if not isinstance(job, Job):

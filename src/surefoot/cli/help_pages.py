@@ -39,6 +39,8 @@ Examples:
   surefoot show problem.toml               check a problem file
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
+  surefoot study create power problem.toml a real experiment, kept in a database
+  surefoot study ask power                 its next pull
 
 {EXIT_STATUS}
 """)
@@ -133,4 +135,73 @@ same command continues, and the result is the same bit for bit. Needs the
 extras plots and frames.
 
 {EXIT_STATUS}
+""")
+
+STUDY = verbatim(f"""
+A study from beginning to end:
+  surefoot study create power problem.toml
+  surefoot study ask power --worker bench-1        what to apply
+  surefoot study tell power 1 --reward 0.42 --safety 6.1
+  surefoot study watch power                       as it goes
+  surefoot study show power                        the answer, with its certificate
+
+Studies are kept in ./surefoot.db, in the storage that SUREFOOT_STORAGE names,
+or in that of --storage. Any number of programs may work on one study at once.
+
+{EXIT_STATUS}
+""")
+
+STUDY_CREATE = verbatim("""
+Examples:
+  surefoot study create power problem.toml
+  surefoot study create power problem.toml --max-pulls 5000 --storage sqlite:///lab.db
+  surefoot study create power2 problem.toml --warm-start power
+  surefoot study create power problem.toml --load-if-exists    in a script that may run again
+
+The file is the one of `surefoot show --help`; its table [policy] is heeded, a
+[world] is not needed.
+""")
+
+STUDY_ASK = verbatim(f"""
+Examples:
+  surefoot study ask power
+  surefoot study ask power --worker bench-1        again: the same pull until it is told
+  surefoot study ask power -n 4 --json             four, to be applied side by side
+
+In a shell, until the study ends:
+  while pull=$(surefoot study ask power --worker me --json); do
+    number=$(echo "$pull" | jq .pull.number)
+    ...apply .pull.name at .pull.level, measure...
+    surefoot study tell power "$number" --reward "$r" --safety "$s" || break
+  done
+
+{EXIT_STATUS}
+""")
+
+STUDY_TELL = verbatim("""
+Examples:
+  surefoot study tell power 7 --reward 0.42 --safety 6.1
+  surefoot study tell power 7 --reward 0.42 --safety pressure=6.1 --safety heat=48
+  surefoot study tell power 7 --reward 0.42 --safety 6.1 --level 0.5    applied lower than asked
+
+Results count in order of number: a late one holds back later ones.
+""")
+
+STUDY_WATCH = verbatim("""
+Examples:
+  surefoot study watch power
+  surefoot study watch power --every 10
+  surefoot study watch power --once --json
+
+Ctrl-C ends the view, not the study. Away from a terminal it writes a line
+whenever something has happened.
+""")
+
+STORAGE = verbatim("""
+Examples:
+  surefoot storage check
+  surefoot storage backup /backups/lab.db
+  surefoot storage upgrade --storage postgresql://lab@host/studies
+
+A backup is a storage itself: --storage sqlite:////backups/lab.db
 """)

@@ -8,8 +8,8 @@ from typing import Any
 
 from surefoot.certificate import guarantee_of
 from surefoot.cli import exits
+from surefoot.cli.answers import PROMISES
 from surefoot.cli.output import Output
-from surefoot.cli.run import PROMISES
 from surefoot.errors import counted
 from surefoot.policies import POLICIES, options
 from surefoot.policies.exploration import EXPLORATIONS

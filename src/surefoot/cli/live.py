@@ -50,6 +50,14 @@ class History:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
 
+    def follow(self, session: Session) -> None:
+        """Keeps where the session stands, if it has moved on: for one who does not see every pull."""
+        if self.points and self.points[-1][0] == session.pulls:
+            return
+        self.points.append((session.pulls, session.levels.tolist(), session.gap))
+        if len(self.points) >= 2 * POINTS:
+            self.points = self.points[::2]
+
     def levels_of(self, arm: int) -> list[float]:
         """The certified level of one arm so far."""
         return [levels[arm] for _, levels, _ in self.points]
@@ -112,7 +120,8 @@ def picture(title: str, session: Session, history: History) -> Group:
     from rich.text import Text
 
     head = Text.assemble(
-        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"), " pulls",
+        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"),
+        " pull" if session.pulls == 1 else " pulls",
         *(() if session.gap is None else (", gap ", (f"{session.gap:.4g}", "bold"))),
         f", epsilon {session.problem.epsilon:.4g}",
         (f"  {curve(np.log(np.maximum(history.gaps(), 1e-12)).tolist())}", "cyan"),
@@ -151,10 +160,10 @@ def curve(values: list[float], low: float | None = None, high: float | None = No
     return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round((value - bottom) * scale)))] for value in kept)
 
 
-def tell_if_compiling(output: Output) -> None:
-    """Says why the first start takes a while, when there is no compiled code yet."""
+def tell_if_compiling(output: Output, part: str = "") -> None:
+    """Says why the first start takes a while, when there is no compiled code yet, or none of that part."""
     if INTERPRETED:
         return
     folder = cache_root() / f"kernels-{source_digest()}"
-    if output.shows_progress and not any(folder.rglob("*.nbc")):
+    if output.shows_progress and not any(folder.rglob(f"{part}*.nbc")):
         output.err.print("Compiling for this machine, once: about half a minute.", style="dim")

@@ -61,3 +61,47 @@ Experiments = Annotated[list[str] | None, typer.Argument(help=_EXPERIMENTS, show
 ReproductionFolder = Annotated[Path, _output("--out", words=_FOLDER)]
 ReproductionRuns = Annotated[int | None, _work("--runs", "How many runs of each setting.", "1000, with --quick 40")]
 Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs and fewer points.")]
+
+_STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
+_CONFIRMED = "Confirm it: nothing is left out, or picked, because of its result."
+_SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
+_OLDER = "All that were asked for longer ago: seconds, or such as 30m, 12h, 7d."
+
+
+def _study(*flags: str, words: str, metavar: str | None = None, default: bool | str = False) -> Any:
+    return typer.Option(*flags, help=words, metavar=metavar, show_default=default)
+
+
+Storage = Annotated[
+    str | None, _study("--storage", words=_STORAGE, metavar="URL", default="SUREFOOT_STORAGE, or surefoot.db here")
+]
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.")]
+PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the pull.")]
+OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
+ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
+AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
+NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write.")]
+StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
+
+LoadIfExists = Annotated[bool, _study("--load-if-exists", words="Continue a study of this name, if it is the same.")]
+Fold = Annotated[
+    str, _study("--fold", words="Take results in by number (order) or as they come (arrival).", default=True)
+]
+AlarmLevel = Annotated[float, _study("--alarm-level", words="The chance of a false alarm in its life.", default=True)]
+StudyBudget = Annotated[int | None, _study("--max-pulls", words="Give up after so many pulls: undecided.")]
+WarmStart = Annotated[str | None, _study("--warm-start", words="Take over the results of this study.", metavar="STUDY")]
+HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at once, to be applied side by side.")]
+Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
+RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
+SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
+LevelTold = Annotated[float | None, _study("--level", words="The level really applied, where it differs.")]
+Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
+Reason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT")]
+StaleReason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT", default=True)]
+By = Annotated[str | None, _study("--by", words="Who does this.", metavar="NAME", default="your login name")]
+Confirmed = Annotated[bool, _study("--not-because-of-result", words=_CONFIRMED)]
+OlderThan = Annotated[str | None, _study("--older-than", words=_OLDER, metavar="AGE")]
+Once = Annotated[bool, _study("--once", words="Show it once and end.")]
+Every = Annotated[float, _study("--every", words="Seconds between two looks.", default=True)]
+NewName = Annotated[str | None, _study("--name", words="Another name for it here.", metavar="STUDY")]
+Yes = Annotated[bool, _study("--yes", words="Really: it cannot be undone.")]

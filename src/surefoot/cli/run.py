@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from surefoot import __version__, policies
-from surefoot.certificate import Certificate, rounded_down
+from surefoot.certificate import rounded_down
 from surefoot.cli import exits
+from surefoot.cli.answers import tell_answer
 from surefoot.cli.live import tell_if_compiling, unwatched, watched
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.cli.trial import Trial, carried_out
 from surefoot.policies import LinGapE
-
-PROMISES = {
-    "within-epsilon": "within epsilon of the best safe option",
-    "proposition-1": "Proposition 1",
-    "without-limits": "within epsilon of the best, limits ignored",
-}
 
 
 def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, compare: bool) -> int:
@@ -30,7 +25,8 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
     if output.json:
         output.document(document(scenario, seed, max_pulls, trial, beside))
     else:
-        tell_answer(output, trial)
+        found = trial.session
+        tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation)
         tell_comparison(output, [trial, beside] if beside else [trial])
     return exits.BY_OUTCOME[trial.session.outcome or "undecided"]
 
@@ -46,55 +42,6 @@ def document(scenario: Scenario, seed: int, max_pulls: int, trial: Trial, beside
         **trial.to_dict(),
         "beside": beside.to_dict() if beside else None,
     }
-
-
-def tell_answer(output: Output, trial: Trial) -> None:
-    """Prints the answer and its certificate, or why there is none."""
-    from rich.text import Text
-
-    session, certificate = trial.session, trial.session.certificate
-    output.out.print()
-    if certificate is None:
-        reasons = {
-            "undecided": f"the budget of {session.pulls:,} pulls is spent",
-            "contradiction": "the data rule out every model that the problem allows: check its noise, norms and limits",
-        }
-        why = reasons.get(session.outcome or "", str(session.outcome))
-        output.out.print(Text.assemble(("No answer: ", "bold yellow"), f"{why}. Nothing is certified."))
-        return
-    answer = session.recommendation
-    said = Text.assemble(("Answer  ", "bold green"), (certificate.name, "bold"))
-    if certificate.arm >= 0:
-        said.append(f" at level {rounded_down(certificate.level)}")
-    if answer is None:
-        said.append(", not certified safe", style="yellow")
-    else:
-        said.append(f", reward about {answer.estimate:.4g}")
-    output.out.print(said)
-    tell_certificate(output, certificate)
-
-
-def tell_certificate(output: Output, certificate: Certificate) -> None:
-    """Prints the numbers of the certificate, its promise in words, and what it rests on."""
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    numbers = Table(box=None, pad_edge=False, show_header=False)
-    for label, shown in (
-        ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
-        ("delta", f"{certificate.delta:g}"), ("delta_safety", f"{certificate.delta_safety:g}"),
-        ("pulls", f"{certificate.pulls:,}"), ("promise", PROMISES[certificate.guarantee]),
-    ):  # fmt: skip
-        numbers.add_row(Text(label, "dim"), shown)
-    out = output.out
-    out.print()
-    out.print(Text("Certificate", "bold"))
-    out.print(Padding(numbers, (0, 0, 0, 2)))
-    out.print(Padding(Text(certificate.statement), (1, 0, 1, 2)))
-    out.print(Padding(Text("It rests on:", "dim"), (0, 0, 0, 2)))
-    for assumption in certificate.assumptions:
-        out.print(Padding(Text(f"- {assumption}"), (0, 0, 0, 2)))
 
 
 def tell_comparison(output: Output, trials: list[Trial]) -> None:

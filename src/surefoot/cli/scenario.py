@@ -32,17 +32,22 @@ class Scenario:
     policy: Policy
 
     def with_policy(self, wishes: Mapping[str, Any]) -> Scenario:
-        """The same with the wished-for policy; wishes that are None leave the option as it is.
+        """The same with the wished-for policy."""
+        return replace(self, policy=wished_policy(self.policy, wishes))
 
-        A policy of another name starts from its own defaults.
-        """
-        table = policies.to_dict(self.policy)
-        given = {key: value for key, value in wishes.items() if value is not None}
-        if given.get("name", table["name"]) != table["name"]:
-            table = {"name": given["name"]}
-        if "explore" in given:
-            given["explore"] = exploration(given["explore"])
-        return replace(self, policy=policies.from_dict({**table, **given}))
+
+def wished_policy(policy: Policy, wishes: Mapping[str, Any]) -> Policy:
+    """The policy with these options; wishes that are None leave the option as it is.
+
+    A policy of another name starts from its own defaults.
+    """
+    table = policies.to_dict(policy)
+    given = {key: value for key, value in wishes.items() if value is not None}
+    if given.get("name", table["name"]) != table["name"]:
+        table = {"name": given["name"]}
+    if "explore" in given:
+        given["explore"] = exploration(given["explore"])
+    return policies.from_dict({**table, **given})
 
 
 def scenario_of(file: Path | None, world: str | None) -> Scenario:
@@ -61,6 +66,17 @@ def scenario_of(file: Path | None, world: str | None) -> Scenario:
         return Scenario(found, found.default_problem(), default_policy())
     papers = worlds.hard()
     return Scenario(papers, papers.paper_problem(), default_policy())
+
+
+def posed_in(file: Path) -> tuple[Problem, Policy | None, Linear | None]:
+    """The problem in the file, with the policy and the world if there are any."""
+    table = read_table(file)
+    if "world" in table:
+        scenario = scenario_of(file, None)
+        problem, world = scenario.problem, scenario.world
+    else:
+        problem, world = Problem.load(file), None
+    return problem, policies.from_dict(section(table, "policy")) if "policy" in table else None, world
 
 
 def scenario_in(table: Mapping[str, Any], folder: Path) -> Scenario:

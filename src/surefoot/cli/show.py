@@ -7,25 +7,17 @@ from pathlib import Path
 from surefoot import policies
 from surefoot.cli import exits
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import scenario_of, section
+from surefoot.cli.scenario import posed_in
 from surefoot.errors import counted
 from surefoot.problem import Problem
-from surefoot.problem_files import read_table
 
 ARMS_SHOWN = 20
 
 
 def show_file(output: Output, file: Path) -> int:
     """The exit status, once the file is checked and told."""
-    table = read_table(file)
-    world, policy = None, None
-    if "world" in table:
-        scenario = scenario_of(file, None)
-        problem, world = scenario.problem, scenario.world.name
-    else:
-        problem = Problem.load(file)
-    if "policy" in table:
-        policy = policies.from_dict(section(table, "policy"))
+    problem, policy, truth = posed_in(file)
+    world = None if truth is None else truth.name
     if output.json:
         output.document(
             {

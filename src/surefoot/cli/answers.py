@@ -1,0 +1,66 @@
+"""The answer of an experiment on the terminal, with its certificate."""
+
+from __future__ import annotations
+
+from surefoot.certificate import Certificate, rounded_down
+from surefoot.cli.output import Output
+from surefoot.session import Recommendation
+
+PROMISES = {
+    "within-epsilon": "within epsilon of the best safe option",
+    "proposition-1": "Proposition 1",
+    "without-limits": "within epsilon of the best, limits ignored",
+}
+
+
+def tell_answer(
+    output: Output, outcome: str | None, pulls: int, certificate: Certificate | None, answer: Recommendation | None
+) -> None:
+    """Prints the answer and its certificate, or why there is none."""
+    from rich.text import Text
+
+    output.out.print()
+    if certificate is None:
+        reasons = {
+            "undecided": f"the budget of {pulls:,} pulls is spent",
+            "contradiction": "the data rule out every model that the problem allows: check its noise, norms and limits",
+        }
+        why = reasons.get(outcome or "", str(outcome))
+        output.out.print(Text.assemble(("No answer: ", "bold yellow"), f"{why}. Nothing is certified."))
+        return
+    said = Text.assemble(("Answer  ", "bold green"), (certificate.name, "bold"))
+    if certificate.arm >= 0:
+        said.append(f" at level {rounded_down(certificate.level)}")
+    if answer is None:
+        said.append(", not certified safe", style="yellow")
+    else:
+        said.append(f", reward about {answer.estimate:.4g}")
+    output.out.print(said)
+    tell_certificate(output, certificate)
+
+
+def tell_certificate(output: Output, certificate: Certificate) -> None:
+    """Prints the numbers of the certificate, its promise in words, and what it rests on."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    numbers = Table(box=None, pad_edge=False, show_header=False)
+    for label, shown in (
+        ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
+        ("delta", f"{certificate.delta:g}"), ("delta_safety", f"{certificate.delta_safety:g}"),
+        ("pulls", f"{certificate.pulls:,}"), ("promise", PROMISES[certificate.guarantee]),
+    ):  # fmt: skip
+        numbers.add_row(Text(label, "dim"), shown)
+    out = output.out
+    out.print()
+    out.print(Text("Certificate", "bold"))
+    out.print(Padding(numbers, (0, 0, 0, 2)))
+    out.print(Padding(Text(certificate.statement), (1, 0, 1, 2)))
+    out.print(Padding(Text("It rests on:", "dim"), (0, 0, 0, 2)))
+    for assumption in certificate.assumptions:
+        out.print(Padding(Text(f"- {assumption}"), (0, 0, 0, 2)))
+    if certificate.data:
+        out.print(Padding(Text("Data:", "dim"), (1, 0, 0, 2)))
+    for note in certificate.data:
+        out.print(Padding(Text(f"- {note}"), (0, 0, 0, 2)))

@@ -1,0 +1,15 @@
+"""What a command line asks for: read by typer, done by `main`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot.cli.output import Output
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a command line asks for, ready to be done."""
+
+    work: Callable[[Output], int]  # returns the exit status
+    json: bool
+    quiet: bool = False

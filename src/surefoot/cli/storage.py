@@ -1,0 +1,42 @@
+"""`surefoot storage`: bring up to date, copy, look through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from surefoot.cli import exits
+from surefoot.cli.live import tell_if_compiling
+from surefoot.cli.output import Output
+from surefoot.cli.study import REPLAY, told
+from surefoot.errors import counted
+from surefoot.storage.upkeep import backup, upgrade
+from surefoot.studies.checkup import check_storage
+
+
+def upgrade_storage(output: Output, storage: str | None) -> int:
+    """Brings the tables to the arrangement of this version."""
+    done = upgrade(storage)
+    words = f"{done.storage}: from {done.before or 'nothing'} to {done.after}."
+    if not done.changed:
+        words = f"{done.storage} is up to date ({done.after})."
+    return told(output, {**vars(done), "changed": done.changed}, words)
+
+
+def back_up(output: Output, storage: str | None, path: Path) -> int:
+    """Copies everything into a new file."""
+    place = backup(storage, path)
+    return told(output, {"path": str(place)}, f"Everything is in {place}: use it with --storage sqlite:///{place}")
+
+
+def check_whole(output: Output, storage: str | None) -> int:
+    """Looks through everything."""
+    tell_if_compiling(output, REPLAY)
+    found = check_storage(storage)
+    if not output.json:
+        for fault in found.faults:
+            output.out.print(f"- {fault}", soft_wrap=True, markup=False)
+    verdict = "nothing is wrong" if found.sound else f"{counted(len(found.faults), 'fault')}"
+    words = (
+        f"{found.storage}: {counted(found.studies, 'study', 'studies')}, {counted(found.events, 'event')}, {verdict}."
+    )
+    return told(output, found.to_dict(), words, exits.OK if found.sound else exits.FAULTS)

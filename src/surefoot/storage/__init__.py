@@ -1,0 +1,1 @@
+"""Where studies are kept: databases that take events and never change one."""

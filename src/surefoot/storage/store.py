@@ -1,0 +1,273 @@
+"""The verbs of a storage: keep a study, find it, add to its events, read them. Every store is driven through this.
+
+What a store promises, whichever database is behind it:
+
+- a step is kept whole or not at all, and what was acknowledged survives the death of every process;
+- of two writers of one study one waits for the other, so each decides on everything that happened before;
+- sequences and pull numbers are used once; an event is never changed;
+- whatever goes wrong leaves as an error of surefoot, named.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy.exc import DBAPIError
+
+from surefoot.errors import StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
+from surefoot.storage import tables
+from surefoot.storage.addresses import Address, address_of
+from surefoot.storage.engines import Database
+from surefoot.storage.faults import is_lost_connection, named_faults
+from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
+
+Result = TypeVar("Result")
+RECONNECTING = 30.0  # seconds for which a server that went away is called again
+LONGEST_PAUSE = 1.0  # seconds between two calls
+BULK = 1_000  # events that are handed over at once
+AT_ONCE = 100  # events that the fold reads at once: more would be swept by the garbage collector over and over
+
+# What the fold of a study reads of an event, in this order.
+FOLDED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """What is stored about a study besides its events."""
+
+    name: str
+    problem: str  # JSON, without features
+    fingerprint: str
+    policy: str  # JSON
+    seed: int
+    max_pulls: int | None
+    fold: str
+    alarm_level: float
+    created_at: int  # microseconds since 1970, UTC
+    created_by: str
+
+
+@dataclass(frozen=True)
+class Arms:
+    """A table of features as bytes: float64, little-endian, row by row."""
+
+    count: int
+    dimension: int
+    content: bytes
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the shape and the content, in hexadecimal."""
+        return hashlib.sha256(f"{self.count} {self.dimension}\n".encode() + self.content).hexdigest()
+
+
+class Events:
+    """The events of one study within a transaction."""
+
+    def __init__(self, connection: Connection, study: int) -> None:
+        self._connection = connection
+        self._study = study
+        self._mine = tables.events.c.study == study
+
+    def after(self, sequence: int) -> Iterator[Row[Any]]:
+        """What happened since, in order, as far as the fold reads it; handed on while it is read."""
+        columns = [tables.events.c[name] for name in FOLDED]
+        found = select(*columns).where(self._mine, tables.events.c.sequence > sequence)
+        for part in self._connection.execute(found.order_by(tables.events.c.sequence)).partitions(AT_ONCE):
+            yield from part
+
+    def of_pull(self, number: int) -> list[dict[str, Any]]:
+        """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""
+        found = select(tables.events).where(self._mine, tables.events.c.number == number, tables.events.c.step >= 0)
+        return [dict(row._mapping) for row in self._connection.execute(found.order_by(tables.events.c.step))]
+
+    def at(self, sequence: int) -> dict[str, Any] | None:
+        """The event with this sequence in full."""
+        found = select(tables.events).where(self._mine, tables.events.c.sequence == sequence)
+        row = self._connection.execute(found).one_or_none()
+        return None if row is None else dict(row._mapping)
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every event in full, in order."""
+        found = select(tables.events).where(self._mine).order_by(tables.events.c.sequence)
+        for row in self._connection.execute(found.execution_options(yield_per=BULK)):
+            yield dict(row._mapping)
+
+    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
+        """Adds the events, whose sequences follow each other."""
+        for first in range(0, len(events), BULK):
+            rows = [{**_EMPTY, **event, "study": self._study} for event in events[first : first + BULK]]
+            self._connection.execute(insert(tables.events), rows)
+
+
+_EMPTY: dict[str, Any] = {column.name: None for column in tables.events.columns}
+
+
+class Store:
+    """An open storage."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.address = database.address
+
+    def close(self) -> None:
+        """Gives back its connections."""
+        self._database.close()
+
+    # -- studies --------------------------------------------------------------------------------------------
+
+    def create(self, study: StudyRow, arms: Arms, events: Iterable[Mapping[str, Any]] = ()) -> int:
+        """The id of the new study, kept with these events at once; a name that is taken is refused."""
+
+        def work(connection: Connection) -> int:
+            one_at_a_time(connection)
+            if _id_of(connection, study.name) is not None:
+                raise StudyExists(study.name, str(self.address))
+            _keep_arms(connection, arms)
+            row = insert(tables.studies).values(**vars(study), arms=arms.digest)
+            made = connection.execute(row.returning(tables.studies.c.id))
+            found = int(made.scalar_one())
+            Events(connection, found).append(list(events))
+            return found
+
+        return self._written(work)
+
+    def find(self, name: str) -> tuple[int, StudyRow, Arms]:
+        """The study of this name, with its id and its arms."""
+        with named_faults(self.address), self._database.reading() as connection:
+            wanted = select(tables.studies, *tables.arms.c).join(tables.arms).where(tables.studies.c.name == name)
+            row = connection.execute(wanted).one_or_none()
+            if row is None:
+                raise StudyNotFound(name, str(self.address), _names(connection))
+            table = dict(row._mapping)
+        arms = Arms(table["count"], table["dimension"], bytes(table["content"]))
+        if arms.digest != table["digest"]:
+            raise StorageDamaged(str(self.address), f"holds arms of {name!r} that are not those stored once")
+        return table["id"], StudyRow(**{key: table[key] for key in StudyRow.__annotations__}), arms
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Every study with its number of events, in order of name."""
+        columns = [tables.studies.c[name] for name in ("name", "created_at", "created_by", "policy", "fold")]
+        counts = func.max(tables.events.c.sequence)
+        wanted = select(*columns, func.coalesce(counts, 0).label("events")).outerjoin(tables.events)
+        wanted = wanted.group_by(tables.studies.c.id).order_by(tables.studies.c.name)
+        with named_faults(self.address), self._database.reading() as connection:
+            return [dict(row._mapping) for row in connection.execute(wanted)]
+
+    def delete(self, name: str) -> None:
+        """Forgets the study and all its events, and its arms unless another study has the same."""
+
+        def work(connection: Connection) -> None:
+            one_at_a_time(connection)
+            found = _id_of(connection, name)
+            if found is None:
+                raise StudyNotFound(name, str(self.address), _names(connection))
+            self._lock(connection, found, name)
+            connection.execute(delete(tables.events).where(tables.events.c.study == found))
+            connection.execute(delete(tables.studies).where(tables.studies.c.id == found))
+            used = select(tables.studies.c.arms)
+            connection.execute(delete(tables.arms).where(tables.arms.c.digest.not_in(used)))
+
+        self._written(work)
+
+    # -- events ---------------------------------------------------------------------------------------------
+
+    def write(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
+        """What the work returns, once everything that it appended is kept; nobody else writes meanwhile.
+
+        A server that went away is called again, and the work is done anew: it must begin by reading what happened.
+        """
+
+        def locked(connection: Connection) -> Result:
+            self._lock(connection, study, name)
+            return work(Events(connection, study))
+
+        return self._written(locked)
+
+    @contextmanager
+    def read(self, study: int, name: str) -> Iterator[Events]:
+        """The events of the study as they are at one moment."""
+        with named_faults(self.address), self._database.reading() as connection:
+            if connection.execute(_row_of(study)).one_or_none() is None:
+                raise StudyNotFound(name, str(self.address), _names(connection))
+            yield Events(connection, study)
+
+    # -- within ---------------------------------------------------------------------------------------------
+
+    def _written(self, work: Callable[[Connection], Result]) -> Result:
+        """The result of the work in a transaction of its own, tried again while a server is away."""
+        give_up, pause = time.monotonic() + RECONNECTING, 0.05
+        while True:
+            try:
+                with named_faults(self.address), self._database.writing() as connection:
+                    return work(connection)
+            except StorageUnavailable as error:
+                cause = error.__cause__
+                if not isinstance(cause, DBAPIError) or not is_lost_connection(cause) or time.monotonic() > give_up:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _lock(self, connection: Connection, study: int, name: str) -> None:
+        """Holds the study until the transaction ends; a study that is gone is refused."""
+        row = _row_of(study)
+        if connection.execute(row.with_for_update() if self._database.locks_rows else row).one_or_none() is None:
+            raise StudyNotFound(name, str(self.address), _names(connection))
+
+
+def open_store(storage: object = None, *, create: bool = False) -> Store:
+    """The store at this address; only with `create` may it be made now."""
+    address = address_of(storage)
+    with named_faults(address):
+        database = opened_database(address, create=create)
+        try:
+            if create:
+                prepare(database)
+            else:
+                check_prepared(database)
+        except BaseException:
+            if not address.in_memory:
+                database.close()
+            raise
+    return Store(database)
+
+
+def opened_database(address: Address, *, create: bool) -> Database:
+    """The database at this address; there is one in memory for the whole process."""
+    if not address.in_memory:
+        return Database(address, create=create)
+    with _memory_lock:
+        if not _in_memory:
+            database = Database(address, create=True)
+            prepare(database)
+            _in_memory.append(database)
+        return _in_memory[0]
+
+
+_in_memory: list[Database] = []
+_memory_lock = Lock()
+
+
+def _row_of(study: int) -> Any:
+    return select(tables.studies.c.id).where(tables.studies.c.id == study)
+
+
+def _id_of(connection: Connection, name: str) -> int | None:
+    return connection.execute(select(tables.studies.c.id).where(tables.studies.c.name == name)).scalar_one_or_none()
+
+
+def _names(connection: Connection) -> list[str]:
+    found = select(tables.studies.c.name).order_by(tables.studies.c.name).limit(20)
+    return list(connection.execute(found).scalars())
+
+
+def _keep_arms(connection: Connection, arms: Arms) -> None:
+    """Stores the arms unless they are there already."""
+    held = select(tables.arms.c.digest).where(tables.arms.c.digest == arms.digest)
+    if connection.execute(held).one_or_none() is None:
+        connection.execute(insert(tables.arms).values(digest=arms.digest, **vars(arms)))

@@ -1,0 +1,60 @@
+"""The results of one study as history for another, under the same truth."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.errors import InvalidInput
+from surefoot.problem import Problem
+from surefoot.studies import events
+from surefoot.studies.events import Event
+
+if TYPE_CHECKING:
+    from surefoot.studies.study import Study
+
+OTHERWISE = "Start without it, or add what fits with study.add(...)."
+
+
+def history_for(problem: Problem, other: "Study") -> list[Event]:
+    """Every result that the other study was told, in order of number, as imports into a study of this problem.
+
+    All of them are taken, so nothing is left out because of its result. Arms are found by their features and limits by
+    their names; a result that has no place in the new problem is a reason to refuse the whole.
+    """
+    arms = arms_between(other.problem, problem)
+    order = limits_between(other.problem, problem)
+    found: list[Event] = []
+    for row in other.results():
+        if arms[row.arm] < 0:
+            name = other.problem.names[row.arm]
+            raise InvalidInput(
+                "warm_start", other.name, f"has results of {name!r}, which is not among the arms", OTHERWISE
+            )
+        source = f"study {other.name!r}, pull {row.number}"
+        readings = [row.readings[s] for s in order]
+        found.append(events.added(len(found) + 1, arms[row.arm], row.level, row.reward, readings, source))
+    return found
+
+
+def arms_between(old: Problem, new: Problem) -> list[int]:
+    """For each arm of the old problem the arm of the new one with the very same features, -1 where there is none."""
+    if old.arms.shape[1] != new.arms.shape[1]:
+        reason = f"is about {old.arms.shape[1]} features, and the problem has {new.arms.shape[1]}"
+        raise InvalidInput("warm_start", old, reason, OTHERWISE)
+    places: dict[bytes, int] = {}
+    for k, row in enumerate(np.ascontiguousarray(new.arms)):
+        places.setdefault(row.tobytes(), k)
+    return [places.get(row.tobytes(), -1) for row in np.ascontiguousarray(old.arms)]
+
+
+def limits_between(old: Problem, new: Problem) -> list[int]:
+    """For each limit of the new problem its place in the old one; a signal that means something else is refused."""
+    held = {limit.name: s for s, limit in enumerate(old.safety)}
+    for limit in new.safety:
+        if limit.name not in held:
+            raise InvalidInput("warm_start", old, f"has no readings of {limit.name!r}", OTHERWISE)
+        before = old.safety[held[limit.name]].baseline
+        if before != limit.baseline:
+            reason = f"was measured with the baseline {before!r} of {limit.name!r}, which is {limit.baseline!r} now"
+            raise InvalidInput("warm_start", old, reason, OTHERWISE)
+    return [held[limit.name] for limit in new.safety]

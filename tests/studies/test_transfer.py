@@ -1,0 +1,189 @@
+"""Studies as files: nothing is lost, and a damaged file is never taken for a whole one."""
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from scenes import POLICIES, arena
+
+import surefoot as sf
+from laboratory import begun, driven, measured
+from surefoot.errors import InvalidInput, StudyExists
+
+
+def eventful(storage: str, name: str = "power", **settings: Any) -> sf.Study:
+    """A study in which everything has happened."""
+    study = begun(storage, name, **settings)
+    study.add(1, 0.1, 0.3, [0.1, 0.2], not_because_of_result=True)
+    driven(study, 12)
+    pulls = study.ask(6, worker="nörth")
+    study.tell(pulls[4], **measured(pulls[4]))
+    study.tell(pulls[1], **measured(pulls[1]), level=0.01)
+    study.cancel(pulls[0], "closed", not_because_of_result=True)
+    study.fail(pulls[2], "broken", not_because_of_result=True)
+    study.expire(pulls[3], not_because_of_result=True)
+    study.freeze("smoke", "Ada")
+    study.release("mended", "Grace")
+    study.abort(study.ask(), "too hot", "Ada")
+    return study
+
+
+@pytest.mark.parametrize("fold", ["order", "arrival"])
+def test_a_study_comes_out_of_a_file_as_it_went_in(storage: str, tmp_path: Path, fold: Any) -> None:
+    study = eventful(storage, fold=fold)
+    study.export(tmp_path / "power.study")
+    again = sf.import_study(tmp_path / "power.study", storage="memory", name="copy")
+    assert {**again.status(), "name": "power"} == study.status()
+    pd.testing.assert_frame_equal(again.history, study.history)
+    assert again.audit().clean
+    assert again.problem == study.problem
+    again.export(tmp_path / "again.study")
+    with zipfile.ZipFile(tmp_path / "power.study") as one, zipfile.ZipFile(tmp_path / "again.study") as other:
+        assert one.read("events.jsonl") == other.read("events.jsonl")
+        assert one.read("arms.f8") == other.read("arms.f8")
+    sf.delete_study("copy", "memory")
+
+
+def test_the_same_study_gives_the_same_bytes(tmp_path: Path) -> None:
+    study = eventful("memory", "same")
+    for name in ("one", "two"):
+        study.export(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_name_that_is_taken_is_refused_and_nothing_changes(storage: str, tmp_path: Path) -> None:
+    study = driven(begun(storage), 3)
+    study.export(tmp_path / "power.study")
+    driven(study, 1)
+    with pytest.raises(StudyExists):
+        sf.import_study(tmp_path / "power.study", storage=storage)
+    assert study.pulls == 4
+
+
+def test_no_changed_byte_goes_unnoticed(tmp_path: Path) -> None:
+    """Every byte in turn: the file is refused, or what it holds is the same as before."""
+    study = driven(begun("memory", "flipped"), 2)
+    study.export(tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    sf.import_study(tmp_path / "whole", "memory", "reference").export(tmp_path / "reference")
+    refused = 0
+    for place in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[place] ^= 0x10
+        (tmp_path / "damaged").write_bytes(bytes(damaged))
+        try:
+            found = sf.import_study(tmp_path / "damaged", "memory", "reference 2")
+        except InvalidInput:
+            refused += 1
+            continue
+        pd.testing.assert_frame_equal(found.history, study.history)
+        sf.delete_study("reference 2", "memory")
+    assert refused > len(content) / 14
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_a_file_that_breaks_off_is_refused(tmp_path: Path, share: float) -> None:
+    driven(begun("memory", f"cut {share}"), 3).export(tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InvalidInput, match="whole export"):
+        sf.import_study(tmp_path / "cut", "memory", "never")
+
+
+def rewritten(source: Path, target: Path, **changes: Any) -> None:
+    """A file in which members were changed and the checksums made to fit."""
+    with zipfile.ZipFile(source) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    members |= changes.pop("members", {})
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"] = {name: hashlib.sha256(members[name]).hexdigest() for name in manifest["sha256"]}
+    members["manifest.json"] = json.dumps({**manifest, **changes}).encode()
+    with zipfile.ZipFile(target, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+
+
+def test_a_later_format_and_impossible_content_are_refused_by_name(tmp_path: Path) -> None:
+    driven(begun("memory", "format"), 2).export(tmp_path / "whole")
+    rewritten(tmp_path / "whole", tmp_path / "later", format="surefoot study 2")
+    with pytest.raises(InvalidInput, match="surefoot study 2"):
+        sf.import_study(tmp_path / "later", "memory", "never")
+    lines = zipfile.ZipFile(tmp_path / "whole").read("events.jsonl").splitlines(keepends=True)
+    for events in (lines[1:], [lines[0], *lines[2:]], [b"{}\n"], [lines[0].replace(b'"arm":', b'"arm":9')], [b"[\n"]):
+        rewritten(tmp_path / "whole", tmp_path / "odd", members={"events.jsonl": b"".join(events)})
+        with pytest.raises(InvalidInput, match="path"):
+            sf.import_study(tmp_path / "odd", "memory", "never")
+    assert "never" not in [row["name"] for row in sf.list_studies("memory")]
+
+
+def test_an_export_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    study = driven(begun("memory", "kept"), 2)
+    for path in (tmp_path / "no" / "folder", tmp_path, 7):
+        with pytest.raises(InvalidInput, match="path"):
+            study.export(path)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="does not exist"):
+        sf.import_study(tmp_path / "nothing", "memory")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.filterwarnings("ignore::surefoot.errors.NeverStopsWarning")
+def test_every_policy_is_stored_and_audited(policy: Any, tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'policies.db'}", "any", policy)
+    for _ in range(6):
+        pulls = study.ask(3)
+        for pull in reversed(pulls):
+            study.tell(pull, **measured(pull))
+    again = sf.load_study("any", study.storage)
+    assert again.policy == study.policy
+    assert again.audit().clean
+    assert again.ask() == study.open_pulls[0]
+
+
+# -- warm starts ------------------------------------------------------------------------------------------------------
+
+
+def test_a_warm_start_takes_over_every_result_and_says_so(storage: str) -> None:
+    other = eventful(storage, "pilot")
+    study = begun(storage, warm_start=other)
+    assert study.pulls == study.status()["imported"] == len(other.results())
+    assert study.status()["asked"] == 0
+    session = sf.Session(arena()[1], seed=4)
+    for result in other.results():
+        session.take(result.arm, result.level, [result.reward, *result.readings])
+    assert study.ask().arm == session.ask().arm
+    assert study.status()["levels"] == session.status()["levels"]
+    assert "study 'pilot', pull 1" in study.history["reason"].tolist()
+    assert sf.load_study("power", storage).audit().clean
+
+
+def test_arms_are_found_by_their_features_and_limits_by_their_names() -> None:
+    _, problem = arena()
+    other = driven(begun("memory", "old order"), 8)
+    turned = problem.with_(
+        arms=problem.arms[::-1], names=["d", "c", "b", "a"], safe_level=0.2, safety=problem.safety[::-1]
+    )
+    study = sf.create_study(turned, name="new order", storage="memory", warm_start=other)
+    assert study.history["arm"].tolist() == [3 - result.arm for result in other.results()]
+    assert study.history["safety_safety1"].tolist() == [result.readings[0] for result in other.results()]
+
+
+def test_a_warm_start_that_does_not_fit_is_refused_and_makes_no_study() -> None:
+    _, problem = arena()
+    other = driven(begun("memory", "unfit"), 8)
+    first = problem.safety[0]
+    elsewhere = sf.Limit(first.name, at_least=9.0, baseline=10.0, noise=0.1, norm=1.0)
+    unknown = sf.Limit("heat", at_least=-1.0, noise=0.1, norm=1.0)
+    for words, changed in {
+        "not among the arms": problem.with_(arms=problem.arms[1:] * 0.5, safe_level=0.2),
+        "features": problem.with_(arms=[[1.0], [2.0]], safe_level=0.2),
+        "baseline": problem.with_(safety=[elsewhere, problem.safety[1]]),
+        "no readings of 'heat'": problem.with_(safety=[first, unknown]),
+    }.items():
+        with pytest.raises(InvalidInput, match=words):
+            sf.create_study(changed, name="misfit", storage="memory", warm_start=other)
+    assert "misfit" not in [row["name"] for row in sf.list_studies("memory")]
