@@ -37,6 +37,7 @@ print(time.perf_counter() - begin)
 
 def main() -> None:
     """Measures and reports."""
+    began_on = machine()
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{Path(folder) / 'large.db'}"
         world, problem = make(storage)
@@ -48,7 +49,7 @@ def main() -> None:
             "open_in_a_new_process_s": statistics.median(new_process(storage) for _ in range(3)),
             **steps(storage, world, problem),
         }
-    report = {"machine": machine(), "asked": ASKED, "measured": measured}
+    report = {"machine": began_on, "asked": ASKED, "measured": measured}
     (HERE / "studies.json").write_text(json.dumps(report, indent=2) + "\n")
     print(json.dumps(report, indent=2))
 
@@ -121,8 +122,9 @@ def steps(storage: str, world: sf.worlds.Linear, problem: sf.Problem) -> dict[st
 
 
 def machine() -> str:
-    """What it ran on, in words."""
-    return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    """What it ran on, and how busy that was with other things, in words."""
+    cores, load = os.cpu_count(), os.getloadavg()[0]
+    return f"{cores} cores, {platform.machine()}, Python {platform.python_version()}, load average {load:.1f} before"
 
 
 if __name__ == "__main__":
