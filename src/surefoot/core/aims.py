@@ -14,7 +14,7 @@ safety signal s at arm k. Regressing the weights on the pulls gives q the same u
 
 from math import sqrt
 
-from surefoot.core.boundaries import boundary, reward_boundary
+from surefoot.core.boundaries import growth, height, reward_boundary
 from surefoot.core.confidence import arm_width, open_set, radius_at, squared_norm
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import forward_solve
@@ -44,11 +44,14 @@ def furthest(square: float, along: float, fit: float, bound: float, radius: floa
     rest by what the ellipsoid has left there.
     """
     full = radius * sqrt(square)
-    if not (along > 0.0 and fit > 0.0 and bound * sqrt(square) < radius * along and bound > -radius * sqrt(fit)):
+    most = radius * radius
+    cuts = along > 0.0 and fit > 0.0 and bound * full < most * along and (bound > 0.0 or bound * bound < most * fit)
+    if not cuts:
         return full  # the half-space does not cut where y points, or leaves nothing, which is for others to say
-    angle = max(square - along * along / fit, ROUNDING * square)  # what cancels must not make the bound too small
-    across = angle * max(radius * radius - bound * bound / fit, 0.0)
-    return min(full, bound * along / fit + sqrt(across))
+    share = 1.0 / fit
+    angle = max(square - along * along * share, ROUNDING * square)  # what cancels must not make the bound too small
+    across = angle * max(most - bound * bound * share, 0.0)
+    return min(full, bound * along * share + sqrt(across))
 
 
 @kernel
@@ -62,8 +65,10 @@ def bound_safety_by_aims(inst: Instance, state: State, work: Work) -> None:
         for k in range(K):
             a = K + 1 + (s - 1) * K + k
             square, along, fit = state.v[g, k], state.aim[a, k], state.aim_fit[a]
-            low = boundary(inst, 2 * s, R, state.aim_information[a]) - state.aim_rest[a]
-            high = boundary(inst, 2 * s + 1, R, state.aim_information[a]) + state.aim_rest[a]
+            information, rest = state.aim_information[a], state.aim_rest[a]
+            log_growth = growth(inst, 2 * s, information)  # both sides have one rho
+            low = height(inst, 2 * s, R, information, log_growth) - rest
+            high = height(inst, 2 * s + 1, R, information, log_growth) + rest
             work.lower[s - 1, k] = state.est[s, k] - furthest(square, along, fit, low, radius_low)
             work.upper[s - 1, k] = state.est[s, k] + furthest(square, along, fit, high, radius_high)
 
@@ -96,6 +101,7 @@ def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -
     """
     K, g = len(state.N), inst.gram_of[0]
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
+    per_round = 1.0 / (state.clock[ROUND] + 1.0)
     for a in range(K + 1):
         rival = j if a == i else i
         x_a, level_a = (a, state.high[a]) if a < K else (max(rival, 0), 0.0)
@@ -103,16 +109,20 @@ def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -
         square = squared_norm(state, g, x_a, level_a, x_b, level_b)
         overlap = level_a * state.G[g, x_a, k] - level_b * state.G[g, x_b, k]
         along = level_a * state.aim[a, x_a] - level_b * state.aim[a, x_b]
-        work.weight[a] = weight_of(state, a, k, gamma, square, overlap, along)
+        work.weight[a] = weight_of(state, a, k, gamma, per_round, square, overlap, along)
     for s in range(1, len(inst.R)):
         g = inst.gram_of[s]
         for b in range(K):
             a = K + 1 + (s - 1) * K + b
-            work.weight[a] = weight_of(state, a, k, gamma, state.v[g, b], state.G[g, b, k], state.aim[a, b])
+            work.weight[a] = weight_of(
+                state, a, k, gamma, per_round, state.v[g, b], state.G[g, b, k], state.aim[a, b]
+            )  # fmt: skip
 
 
 @kernel
-def weight_of(state: State, a: int, k: int, gamma: float, square: float, overlap: float, along: float) -> float:
+def weight_of(
+    state: State, a: int, k: int, gamma: float, per_round: float, square: float, overlap: float, along: float
+) -> float:
     """The weight of aim a at y: square = |y|^2, overlap = x_k . y, along = q . y, all in A^-1.              (C5)
 
     The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
@@ -122,28 +132,33 @@ def weight_of(state: State, a: int, k: int, gamma: float, square: float, overlap
         return 0.0
     plain = gamma * overlap / square
     correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * state.aim[a, k])
-    largest = abs(plain) + sqrt(state.aim_information[a] / (state.clock[ROUND] + 1.0))
-    return plain + min(max(correction, -largest), largest)
+    if abs(correction) > abs(plain):  # mostly not, and a root less to take
+        largest = abs(plain) + sqrt(state.aim_information[a] * per_round)
+        correction = min(max(correction, -largest), largest)
+    return plain + correction
 
 
 @kernel
 def update_aims(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> None:
     """The aims after a pull of arm k at level gamma with the weights of work.weight, before G changes.      (C5)"""
     K = len(state.N)
-    for a in range(inst.aims):
-        s = 0 if a <= K else 1 + (a - K - 1) // K
-        g = inst.gram_of[s]
+    first = 0
+    for s in range(len(inst.R)):
+        g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
         shrink = 1.0 / (1.0 + gamma * gamma * state.v[g, k])
-        weight = work.weight[a]
-        surprise = weight - gamma * state.aim[a, k]
-        state.aim_information[a] += weight * weight
-        state.aim_fit[a] += weight * weight - surprise * surprise * shrink
-        state.aim_rest[a] += surprise * (observed[s] - gamma * state.est[s, k]) * shrink
-        state.aim_value[a] += weight * observed[s]
-        state.aim_sum[k, a] += gamma * weight
-        change = gamma * surprise * shrink
-        for b in range(K):
-            state.aim[a, b] += change * state.G[g, k, b]
+        unexplained = (observed[s] - gamma * state.est[s, k]) * shrink
+        for a in range(first, last):
+            weight = work.weight[a]
+            surprise = weight - gamma * state.aim[a, k]
+            state.aim_information[a] += weight * weight
+            state.aim_fit[a] += weight * weight - surprise * surprise * shrink
+            state.aim_rest[a] += surprise * unexplained
+            state.aim_value[a] += weight * observed[s]
+            state.aim_sum[k, a] += gamma * weight
+            change = gamma * surprise * shrink
+            for b in range(K):
+                state.aim[a, b] += change * state.G[g, k, b]
+        first = last
 
 
 @rare

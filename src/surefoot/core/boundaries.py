@@ -18,10 +18,21 @@ from surefoot.core.types import FAR, NEAR, Instance
 @kernel
 def boundary(inst: Instance, row: int, R: float, information: float) -> float:
     """The boundary of that row where the squared weights have summed up to `information`.                  (C3)"""
+    return height(inst, row, R, information, growth(inst, row, information))
+
+
+@kernel
+def growth(inst: Instance, row: int, information: float) -> float:
+    """log(1 + Q/rho), which boundaries of one rho have in common."""
+    return log1p(information / inst.boundary[row, 0])
+
+
+@kernel
+def height(inst: Instance, row: int, R: float, information: float, growth: float) -> float:
+    """The boundary, its logarithm given."""
     rho: float = inst.boundary[row, 0]
     offset: float = inst.boundary[row, 2]
-    growth = log1p(information / rho) + inst.boundary[row, 1]
-    return R * sqrt((information + rho) * growth) - offset
+    return R * sqrt((information + rho) * (growth + inst.boundary[row, 1])) - offset
 
 
 @kernel
