@@ -61,7 +61,7 @@ def make(storage: str) -> tuple[sf.worlds.Linear, sf.Problem]:
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
     theta, mu = rng.standard_normal(DIMENSION), rng.standard_normal(DIMENSION)
     world = sf.worlds.Linear(
-        arms, theta_star=theta / np.linalg.norm(theta), mu_star=mu / np.linalg.norm(mu), noise=1.0, safety_noise=0.3,
+        arms, theta_star=theta / np.linalg.norm(theta), mu_star=mu / np.linalg.norm(mu), noise=5.0, safety_noise=0.3,
         limit=-0.4,
     )  # fmt: skip
     problem = world.problem(epsilon=0.001, delta=0.05, delta_safety=0.05, safe_level=0.3)

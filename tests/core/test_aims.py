@@ -46,7 +46,7 @@ def test_the_furthest_point_is_a_convex_programs() -> None:
     for seed in range(60):
         A, y, q, bound, radius = drawn_cut(seed)
         square, along, fit = products(A, y, q)
-        found = callable_form(furthest)(square, along, fit, bound, radius)
+        found = callable_form(furthest)(radius * sqrt(square), square, along, fit, bound, radius)
         assert found == pytest.approx(by_solver(A, y, q, bound, radius), abs=1e-6)
         cuts += found < radius * sqrt(square) - 1e-9
     assert 20 < cuts < 60
@@ -56,7 +56,7 @@ def test_a_half_space_that_points_away_never_moves_the_bound_inwards_too_far() -
     for seed in range(30):
         A, y, q, bound, radius = drawn_cut(seed)
         square, along, fit = products(A, y, -q)
-        found = callable_form(furthest)(square, along, fit, bound, radius)
+        found = callable_form(furthest)(radius * sqrt(square), square, along, fit, bound, radius)
         assert found >= by_solver(A, y, -q, bound, radius) - 1e-6
 
 
@@ -64,7 +64,9 @@ def test_a_bound_never_exceeds_the_ellipsoids() -> None:
     rng = np.random.default_rng(1)
     for square, fit, radius, share, bound in rng.uniform(0.0, 2.0, (500, 5)):
         along = (share - 1.0) * sqrt(square * fit)
-        assert callable_form(furthest)(square, along, fit, 3.0 * (bound - 1.0), radius) <= radius * sqrt(square)
+        assert callable_form(furthest)(
+            radius * sqrt(square), square, along, fit, 3.0 * (bound - 1.0), radius
+        ) <= radius * sqrt(square)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +74,12 @@ def test_a_bound_never_exceeds_the_ellipsoids() -> None:
 )
 def test_without_a_cut_the_ellipsoid_alone_speaks(along: float, fit: float, bound: float) -> None:
     """No weight along y, no weights at all, a half-space that misses the ellipsoid, and one that holds it whole."""
-    assert callable_form(furthest)(4.0, along, fit, bound, 2.0) == 4.0
+    assert callable_form(furthest)(4.0, 4.0, along, fit, bound, 2.0) == 4.0
 
 
 def test_a_half_space_along_y_gives_its_own_bound() -> None:
     """q = 3 y: then y . v <= bound / 3, and what is added against rounding is never taken away."""
-    found = callable_form(furthest)(4.0, 12.0, 36.0, 1.5, 2.0)
+    found = callable_form(furthest)(4.0, 4.0, 12.0, 36.0, 1.5, 2.0)
     assert found >= 0.5
     assert found == pytest.approx(0.5, rel=1e-6)
 
@@ -231,6 +233,8 @@ def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int) -> N
             a = K + 1 + (s - 1) * K + k
             information, middle = (diary.H[:, a] ** 2).sum(), x @ diary.estimate(s)
             low, high = (half_normal(alpha, 0.1, 0.5 * s).at(information, inst.R[s]) for alpha in (0.001, 0.02))
+            if middle - largest(diary, s, x, a, np.inf, inst.log_inv_delta[s]) >= inst.eta0[s - 1]:
+                low = high = np.inf  # safe at full level by the ellipsoid: the aims are not asked
             below = largest(diary, s, x, a, low, inst.log_inv_delta[s], sign=-1.0)
             above = largest(diary, s, x, a, high, inst.log_inv_delta_high[s])
             assert work.lower[s - 1, k] == pytest.approx(middle - below, abs=1e-6)
@@ -241,15 +245,23 @@ def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int) -> N
 
 @pytest.mark.parametrize("leader", [NULL, 0, 3])
 def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int) -> None:
+    """The largest one is; the others may stay as the ellipsoid has them, as far as they are below it."""
     diary = filled(9, 1, 30)
     inst, state, work, K = diary.inst, diary.state, diary.work, len(diary.inst.X)
     level = float(state.low[leader]) if leader != NULL else 0.0
     z_i = level * inst.X[max(leader, 0)]
     callable_form(bound_leads_by_aims)(inst, state, work, leader, level)
+    leads = []
     for j in range(K + 1):
+        if j == (leader if leader != NULL else K) and not (j < K and state.high[j] > level):
+            assert work.lead[j] == -np.inf
+            continue
         y = (state.high[j] * inst.X[j] if j < K else 0.0) - z_i
         information = (diary.H[:, j] ** 2).sum()
         near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
         height = (near if information >= 25.0 else far).at(information, 1.0)
         width = largest(diary, 0, y, j, np.inf if j == leader else height, inst.log_inv_delta[0])
-        assert work.lead[j] == pytest.approx(y @ diary.estimate(0) + width, abs=1e-6)
+        leads.append(y @ diary.estimate(0) + width)
+        plain = y @ diary.estimate(0) + largest(diary, 0, y, j, np.inf, inst.log_inv_delta[0])
+        assert leads[-1] - 1e-6 <= work.lead[j] <= plain + 1e-6
+    assert work.lead.max() == pytest.approx(max(leads), abs=1e-6)

@@ -12,10 +12,10 @@ Aims 0 .. K-1 ask whether arm j beats the leader, aim K whether the null pull do
 safety signal s at arm k. Regressing the weights on the pulls gives q the same update that an estimate has.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from surefoot.core.boundaries import growth, height, reward_boundary
-from surefoot.core.confidence import arm_width, open_set, radius_at, squared_norm
+from surefoot.core.confidence import open_set, radius_at, squared_norm
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import forward_solve
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, State, Vector, Work
@@ -37,13 +37,12 @@ def begin_aims(state: State) -> None:
 
 
 @kernel
-def furthest(square: float, along: float, fit: float, bound: float, radius: float) -> float:
+def furthest(full: float, square: float, along: float, fit: float, bound: float, radius: float) -> float:
     """A bound on y . v with |v|_A <= radius and q . v <= bound: the largest, where the half-space cuts.     (C6)
 
-    square = |y|^2, along = y . q and fit = |q|^2, all in A^-1. The part of y along q is held by the half-space, the
-    rest by what the ellipsoid has left there.
+    square = |y|^2, along = y . q and fit = |q|^2, all in A^-1, and full = radius |y|. The part of y along q is held by
+    the half-space, the rest by what the ellipsoid has left there.
     """
-    full = radius * sqrt(square)
     most = radius * radius
     cuts = along > 0.0 and fit > 0.0 and bound * full < most * along and (bound > 0.0 or bound * bound < most * fit)
     if not cuts:
@@ -56,37 +55,67 @@ def furthest(square: float, along: float, fit: float, bound: float, radius: floa
 
 @kernel
 def bound_safety_by_aims(inst: Instance, state: State, work: Work) -> None:
-    """The bounds of every safety signal at every arm, into work.lower and work.upper.                   (S1, C6)"""
+    """The bounds of every safety signal at every arm, into work.lower and work.upper.                   (S1, C6)
+
+    The ellipsoid alone bounds an arm that it already shows to be safe at full level: no aim could raise that.
+    """
     K = len(state.N)
     for s in range(1, len(inst.R)):
-        g, R = inst.gram_of[s], inst.R[s]
+        g, R, eta0 = inst.gram_of[s], inst.R[s], inst.eta0[s - 1]
         radius_low = radius_at(inst, state, s, inst.log_inv_delta[s])
         radius_high = radius_at(inst, state, s, inst.log_inv_delta_high[s])
         for k in range(K):
-            a = K + 1 + (s - 1) * K + k
-            square, along, fit = state.v[g, k], state.aim[a, k], state.aim_fit[a]
-            information, rest = state.aim_information[a], state.aim_rest[a]
-            log_growth = growth(inst, 2 * s, information)  # both sides have one rho
-            low = height(inst, 2 * s, R, information, log_growth) - rest
-            high = height(inst, 2 * s + 1, R, information, log_growth) + rest
-            work.lower[s - 1, k] = state.est[s, k] - furthest(square, along, fit, low, radius_low)
-            work.upper[s - 1, k] = state.est[s, k] + furthest(square, along, fit, high, radius_high)
+            square = max(state.v[g, k], 0.0)
+            length = sqrt(square)
+            below, above = radius_low * length, radius_high * length
+            if not state.est[s, k] - below >= eta0:
+                a = K + 1 + (s - 1) * K + k
+                along, fit = state.aim[a, k], state.aim_fit[a]
+                information, rest = state.aim_information[a], state.aim_rest[a]
+                log_growth = growth(inst, 2 * s, information)  # both sides have one rho
+                low = height(inst, 2 * s, R, information, log_growth) - rest
+                high = height(inst, 2 * s + 1, R, information, log_growth) + rest
+                below = furthest(below, square, along, fit, low, radius_low)
+                above = furthest(above, square, along, fit, high, radius_high)
+            work.lower[s - 1, k] = state.est[s, k] - below
+            work.upper[s - 1, k] = state.est[s, k] + above
 
 
 @kernel
 def bound_leads_by_aims(inst: Instance, state: State, work: Work, i: int, level_i: float) -> None:
-    """The most by which each arm might beat the leader, into work.lead; the null pull comes last.       (G2, C6)"""
+    """The most by which each arm might beat the leader, into work.lead; the null pull comes last.       (G2, C6)
+
+    First by the ellipsoid. Then the largest is cut by its aim, as long as the largest is not one that was: what stays
+    below it does not matter to anybody.
+    """
     ball = open_set(inst, state, 0)
     K, x_i = len(state.N), max(i, 0)  # the null pull is any arm at level 0
     value_i = level_i * state.est[0, x_i]
     for j in range(K + 1):
         x_j, level_j = (j, state.high[j]) if j < K else (x_i, 0.0)
+        length = sqrt(squared_norm(state, ball.g, x_j, level_j, x_i, level_i))
+        work.lead[j] = level_j * state.est[0, x_j] - value_i + ball.radius * length
+        work.cut[j] = 0
+    if i != NULL:
+        work.cut[i] = 1  # its own level is in question, not another arm: the aim at i asks something else
+        if not state.high[i] > level_i:
+            work.lead[i] = -inf
+    else:
+        work.lead[K] = -inf
+    while True:
+        j, largest = 0, -inf
+        for k in range(K + 1):
+            j = k if work.lead[k] > largest else j
+            largest = work.lead[k] if work.lead[k] > largest else largest
+        if not largest > -inf or work.cut[j] == 1:
+            return
+        work.cut[j] = 1
+        x_j, level_j = (j, state.high[j]) if j < K else (x_i, 0.0)
         square = squared_norm(state, ball.g, x_j, level_j, x_i, level_i)
         along = level_j * state.aim[j, x_j] - level_i * state.aim[j, x_i]
         bound = reward_boundary(inst, state.aim_information[j]) + state.aim_rest[j]
-        width = furthest(square, along, state.aim_fit[j], bound, ball.radius)
-        if j == i:  # its own level is in question, not another arm: the aim at i asks something else
-            width = (level_j - level_i) * arm_width(state, ball, x_i)
+        full = ball.radius * sqrt(square)
+        width = furthest(full, square, along, state.aim_fit[j], bound, ball.radius)
         work.lead[j] = level_j * state.est[0, x_j] - value_i + width
 
 
@@ -107,7 +136,7 @@ def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -
         x_a, level_a = (a, state.high[a]) if a < K else (max(rival, 0), 0.0)
         x_b, level_b = max(rival, 0), state.low[max(rival, 0)] if rival >= 0 else 0.0
         square = squared_norm(state, g, x_a, level_a, x_b, level_b)
-        overlap = level_a * state.G[g, x_a, k] - level_b * state.G[g, x_b, k]
+        overlap = level_a * state.G[g, k, x_a] - level_b * state.G[g, k, x_b]
         along = level_a * state.aim[a, x_a] - level_b * state.aim[a, x_b]
         work.weight[a] = weight_of(state, a, k, gamma, per_round, square, overlap, along)
     for s in range(1, len(inst.R)):
@@ -115,7 +144,7 @@ def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -
         for b in range(K):
             a = K + 1 + (s - 1) * K + b
             work.weight[a] = weight_of(
-                state, a, k, gamma, per_round, state.v[g, b], state.G[g, b, k], state.aim[a, b]
+                state, a, k, gamma, per_round, state.v[g, b], state.G[g, k, b], state.aim[a, b]
             )  # fmt: skip
 
 
@@ -147,6 +176,7 @@ def update_aims(inst: Instance, state: State, work: Work, k: int, gamma: float, 
         g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
         shrink = 1.0 / (1.0 + gamma * gamma * state.v[g, k])
         unexplained = (observed[s] - gamma * state.est[s, k]) * shrink
+        column = state.G[g, k]
         for a in range(first, last):
             weight = work.weight[a]
             surprise = weight - gamma * state.aim[a, k]
@@ -156,8 +186,9 @@ def update_aims(inst: Instance, state: State, work: Work, k: int, gamma: float, 
             state.aim_value[a] += weight * observed[s]
             state.aim_sum[k, a] += gamma * weight
             change = gamma * surprise * shrink
+            row = state.aim[a]
             for b in range(K):
-                state.aim[a, b] += change * state.G[g, k, b]
+                row[b] += change * column[b]
         first = last
 
 

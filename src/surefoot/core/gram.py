@@ -75,9 +75,10 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
                     state.est[s, a] += change * u[a]
         for a in range(K):
             factor = weight * gamma * u[a]
+            row = state.G[g, a]
             for b in range(K):
-                state.G[g, a, b] -= factor * u[b]
-            state.v[g, a] = state.G[g, a, a]
+                row[b] -= factor * u[b]
+            state.v[g, a] = row[a]
             healthy = healthy and state.v[g, a] >= 0.0
         state.log_det[g] += log1p(gain)
     state.N[k] += gamma * gamma

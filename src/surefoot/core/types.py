@@ -93,6 +93,7 @@ class Work(NamedTuple):
     u: Vector  # (d,)
     h: Vector  # (d,)
     signs: Vector  # (d,)
+    cut: Indices  # (K + 1,) whether the lead was cut by its aim
     least: Matrix  # (n, K) least-squares estimates without regularisation, where a set asks for them
     P: Matrix  # (K, d) X V^-1, for them
     weight: Vector  # (aims,) weights of the aims in the pull that is being absorbed
@@ -205,6 +206,7 @@ def new_work(inst: Instance) -> Work:
         u=np.zeros(d),
         h=np.zeros(d),
         signs=np.zeros(d),
+        cut=np.zeros(K + 1, np.int64),
         least=np.zeros((n, K)),
         P=np.zeros((K, d)),
         weight=np.zeros(inst.aims),
