@@ -226,7 +226,7 @@ def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: 
 @pytest.mark.parametrize("seed", [2, 5])
 def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int) -> None:
     diary = filled(seed, 2, 40)
-    inst, work, K, cut = diary.inst, diary.work, len(diary.inst.X), 0
+    inst, work, K, cut = diary.inst._replace(eta0=np.array([-0.1, 0.3])), diary.work, len(diary.inst.X), 0
     callable_form(bound_safety_by_aims)(inst, diary.state, work)
     for s in (1, 2):
         for k, x in enumerate(inst.X):
