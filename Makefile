@@ -16,7 +16,7 @@ WORKERS ?= 2
 help:  ## show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/.core  ## set up and run the main job: the paper's experiment, with its certificate
+run: $(VENV)/.core  ## set up and run the main job: the paper's instance, with its certificate
 	@$(BIN)/surefoot run
 
 test: $(VENV)/.test  ## run all tests but the long statistical ones

@@ -14,7 +14,7 @@ IMAGES = Path(__file__).parent / "images"
 
 def one_run(world: sf.worlds.Linear, seed: int) -> tuple[sf.Session, np.ndarray, np.ndarray]:
     """A finished session, with the certified levels (T, K) and the gap (T,) before each pull."""
-    session = sf.Session(world.default_problem(), sf.SafeLinGapE(selection="optimistic"), seed=seed)
+    session = sf.Session(world.default_problem(), seed=seed)
     levels, gaps = [session.levels], [session.gap]
     while not session.stopped:
         pull = session.ask()
