@@ -63,7 +63,7 @@ def test_the_problem_file_is_one() -> None:
     table = tomllib.loads(block)
     problem = sf.Problem.from_dict(table)
     assert sf.worlds.Linear.for_problem(problem, **table["world"]).best_arm() == 0
-    assert sf.policies.from_dict(table["policy"]).name == "safe-lingape"
+    assert sf.policies.from_dict(table["policy"]) == sf.SafeGap()
 
 
 def test_the_example_file_states_the_same_problem() -> None:
