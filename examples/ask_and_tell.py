@@ -15,7 +15,7 @@ def measure(pull: sf.Pull) -> tuple[float, dict[str, float]]:
     return reward, {"pressure": pressure}
 
 
-session = sf.Session(problem, sf.SafeLinGapE(selection="optimistic"), seed=7)
+session = sf.Session(problem, seed=7)
 while not session.stopped:
     pull = session.ask()
     if pull.number in (1, 10, 100, 1000):

@@ -1,4 +1,4 @@
-"""The price of safety: pulls and violations of three policies, on the paper's instance and on the same noise."""
+"""The price of safety: pulls and violations of four policies, on the paper's instance and on the same noise."""
 
 import surefoot as sf
 
@@ -7,6 +7,7 @@ problem = world.paper_problem()
 explore = sf.RoundRobin(800)
 policies = {
     "LinGapE": sf.LinGapE(),
+    "SafeGap": sf.SafeGap(),
     "Safe-LinGapE, conservative": sf.SafeLinGapE(explore=explore),
     "Safe-LinGapE, optimistic": sf.SafeLinGapE(selection="optimistic", explore=explore),
 }
