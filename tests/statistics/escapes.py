@@ -95,13 +95,14 @@ def compiled_for(loop: Any, policy: str) -> Any:
     """The loop with that policy's decision bound in."""
     from surefoot.policies import lingape, safe_gap, safe_lingape
 
-    modules = {
-        "lingape": lingape,
-        "safe-lingape": safe_lingape,
-        "uniform": safe_lingape,  # it shares the decision
-        "safe-gap": safe_gap,
-    }
-    return specialise(loop, policy.replace("-", "_"), decide=modules[policy].decide)
+    module = {"lingape": lingape, "safe-gap": safe_gap}.get(policy, safe_lingape)  # whose decision Uniform shares
+    return specialised(loop, module)
+
+
+@cache
+def specialised(loop: Any, module: Any) -> Any:
+    """Compiled once for all policies that share a decision."""
+    return specialise(loop, module.__name__.rpartition(".")[2], decide=module.decide)
 
 
 def escapes(world: Any, problem: Any, policy: Any, *, runs: int, rounds: int, seed: int) -> Any:

@@ -296,7 +296,8 @@ def audit(output: Output, storage: str | None, name: str) -> int:
     if not output.json and not report.clean:
         for mismatch in report.mismatches:
             output.out.print(f"- {mismatch}", soft_wrap=True, markup=False)
-    words = report.statement if report.clean else f"{counted(len(report.mismatches), 'pull')} differ."
+    verb = "differs" if len(report.mismatches) == 1 else "differ"
+    words = report.statement if report.clean else f"{counted(len(report.mismatches), 'pull')} {verb}."
     return told(output, report.to_dict(), words, exits.OK if report.clean else exits.FAULTS)
 
 
