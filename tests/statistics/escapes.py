@@ -78,6 +78,8 @@ def broken_bound_loop(inst, rules, truth, best, seed, rounds, state, work, broke
             for j in range(K + 1):
                 if (j == K and i < 0) or decision.gap == np.inf:
                     continue
+                if j == i and not state.high[j] > decision.leader_level:
+                    continue  # it takes no part in the race: there is nothing of its own left to gain
                 lead = (state.high[j] * truth.value[0, j] if j < K else 0.0) - value
                 if work.lead[j] < lead - 1e-9:
                     broken[run, LEAD] = 1
