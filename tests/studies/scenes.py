@@ -19,6 +19,7 @@ POLICIES = {
     "rounding": sf.SafeLinGapE(selection="optimistic", pull="rounding"),
     "rounding finite": sf.SafeLinGapE(pull="rounding-finite"),
     "in turn": sf.Uniform(selection="optimistic"),
+    "optimistic": sf.SafeLinGapE(selection="optimistic", null_pull=True),
     "without limits": sf.LinGapE(),
 }
 

@@ -26,6 +26,7 @@ from surefoot.errors import (
     NotOpen,
     NumericalBreakdown,
     PullClosed,
+    SurefootError,
 )
 from surefoot.policies import Policy
 from surefoot.problem import Problem
@@ -340,7 +341,7 @@ class Study:
         return AuditReport(self.name, fold.sequence, fold.last_number - fold.imported, tuple(fold.mismatches))
 
     def __repr__(self) -> str:
-        with suppress(Exception):
+        with suppress(SurefootError):  # a storage that is away must not break a debugger's view
             fold = self._caught_up()
             state = "frozen" if fold.stop else fold.session.outcome or "running"
             return f"Study({self.name!r}, {self.policy.name}, {fold.session.pulls} pulls, {state})"
