@@ -10,7 +10,7 @@ from typing import Any
 from readme import put_into_readme
 
 import surefoot as sf
-from surefoot.certificate import confidence_of
+from surefoot.live.certificate import confidence_of
 from surefoot.policies import Policy
 from surefoot.worlds import Linear
 

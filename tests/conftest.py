@@ -1,6 +1,7 @@
 """Settings and storages that hold for every test."""
 
 import itertools
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # `lab` lies beside this file
 
 # The first example may compile, and machines are noisy: time is never a reason to fail.
 settings.register_profile("surefoot", deadline=None, derandomize=True)

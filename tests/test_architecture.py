@@ -13,29 +13,28 @@ import surefoot
 PACKAGE = Path(surefoot.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-PROBLEM = {"arm_tables", "checks", "errors", "problem", "problem_files", "problem_settings", "signals", "span"}
-NUMBERS = {"core", "policies", "worlds", "certificate", "session", "results", "simulation", "theory"}
+PROBLEM = {"errors", "problem"}
+NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
     "errors": set(),
-    "checks": {"errors"},
-    "core": set(),
-    "policies": {"core", *PROBLEM},
+    "problem": {"errors"},
+    "core": {"sets"},
+    "sets": {"core", *PROBLEM},
+    "policies": {"core", "sets", *PROBLEM},
     "worlds": {"core", *PROBLEM},
-    "certificate": {"policies", *PROBLEM},
-    "session": {"core", "policies", "certificate", *PROBLEM},
-    "results": {"core", "policies", "certificate", *PROBLEM},
+    "live": {"core", "policies", "studies", "storage", *PROBLEM},
+    "results": {"core", "policies", "live", *PROBLEM},
     "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
-    "storage": {"checks", "errors", "problem_files"},
-    "studies": {"storage", "core", "policies", "certificate", "session", "__init__", *PROBLEM},
+    "storage": PROBLEM,
+    "studies": {"storage", "core", "policies", "live", "__init__", *PROBLEM},
     "plots": {*NUMBERS, *PROBLEM},
-    "laboratory": {*NUMBERS, *PROBLEM, "plots", "__init__"},
-    "cli": {*NUMBERS, *PROBLEM, "plots", "laboratory", "storage", "studies", "__init__"},
-    **dict.fromkeys(PROBLEM - {"errors", "checks"}, PROBLEM),
+    "reproduction": {*NUMBERS, *PROBLEM, "plots", "__init__"},
+    "cli": {*NUMBERS, *PROBLEM, "plots", "reproduction", "storage", "studies", "__init__"},
 }
 KNOWS_THE_TRUTH = (
     "worlds",
-    "laboratory",
+    "reproduction",
     "theory",
     "simulation",
     "results",

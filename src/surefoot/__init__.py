@@ -7,7 +7,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from surefoot import errors, policies, theory, worlds
-    from surefoot.certificate import Certificate
+    from surefoot.live.certificate import Certificate
+    from surefoot.live.session import Pull, Recommendation, Session
     from surefoot.policies import (
         EOptimal,
         LinGapE,
@@ -20,24 +21,23 @@ if TYPE_CHECKING:
     )
     from surefoot.problem import Limit, Problem, Reward
     from surefoot.results import Runs
-    from surefoot.session import Pull, Recommendation, Session
     from surefoot.simulation import simulate
-    from surefoot.studies.opening import create_study, delete_study, import_study, list_studies, load_study
+    from surefoot.studies.lifecycle import create_study, delete_study, import_study, list_studies, load_study
     from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
 _HOME = {
     "errors": "", "policies": "", "theory": "", "worlds": "",
-    "Certificate": "certificate",
+    "Certificate": "live.certificate",
     "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies",
     "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
-    "Pull": "session", "Recommendation": "session", "Session": "session",
+    "Pull": "live.session", "Recommendation": "live.session", "Session": "live.session",
     "simulate": "simulation",
     "Study": "studies.study",
-    "create_study": "studies.opening", "delete_study": "studies.opening", "import_study": "studies.opening",
-    "list_studies": "studies.opening", "load_study": "studies.opening",
+    "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
+    "list_studies": "studies.lifecycle", "load_study": "studies.lifecycle",
 }  # fmt: skip
 
 __all__ = [

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.certificate import NOTHING, guarantee_of
-from surefoot.checks import Floats
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED, Records
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.live.certificate import NOTHING, guarantee_of
 from surefoot.policies import Policy
 from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

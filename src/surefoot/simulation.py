@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.checks import check_count, check_seed
-from surefoot.core.memory import side_by_side
+from surefoot.core.layout import side_by_side
 from surefoot.core.nature import TOLERANCE
 from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
+from surefoot.problem.checks import check_count, check_seed
 from surefoot.results import Judgement, Runs, judged
 from surefoot.worlds import Linear
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 
 Typed = Callable[..., Any]
 HEAVY = ("numpy", "numba", "scipy", "pandas", "joblib", "rich")
@@ -36,7 +36,7 @@ def test_the_first_page_shows_every_command_with_examples_and_exit_codes(typed: 
     assert (done.returncode, done.stderr) == (0, "")
     for word in ("run", "simulate", "show", "worlds", "policies", "Examples:", "Exit status:"):
         assert word in done.stdout
-    for status, meaning in exits.MEANINGS.items():
+    for status, meaning in exit_codes.MEANINGS.items():
         assert f"{status:<4} {meaning}" in done.stdout
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab import absorbed, callable_form, fresh, instance
 
+from lab import absorbed, callable_form, fresh, instance
 from surefoot.core.confidence import bound_safety
 from surefoot.core.levels import (
     DYNAMIC,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lab import absorbed, callable_form, fresh, instance
 
+from lab import absorbed, callable_form, fresh, instance
 from surefoot.core.linear import cholesky, forward_solve, gram_matrix, transposed_solve
 
 

@@ -3,8 +3,8 @@
 import mpmath
 import numpy as np
 import pytest
-from lab import callable_form
 
+from lab import callable_form
 from surefoot.core.logarithm import log, log1p
 
 

@@ -1,9 +1,8 @@
 """The greedy and the decisive pull by brute force, what (G6) puts in their place, and the quotient rule."""
 
 import numpy as np
-from lab import absorbed, callable_form, fresh, instance
 
-from surefoot.core.gaps import CONSERVATIVE, OPTIMISTIC, Race
+from lab import absorbed, callable_form, fresh, instance
 from surefoot.core.pulls import (
     GREEDY,
     ROUNDING,
@@ -14,6 +13,7 @@ from surefoot.core.pulls import (
     greedy,
     tightest_limit,
 )
+from surefoot.core.race import CONSERVATIVE, OPTIMISTIC, Race
 from surefoot.core.types import NULL
 
 

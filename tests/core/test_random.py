@@ -3,9 +3,9 @@
 import mpmath
 import numpy as np
 import pytest
-from lab import callable_form
 from scipy import stats
 
+from lab import callable_form
 from surefoot.core.nature import GAUSSIAN, RADEMACHER, UNIFORM, observe, shape
 from surefoot.core.random import EXPLORE, NOISE, normal, philox, uniform
 from surefoot.core.types import Truth

@@ -1,9 +1,9 @@
 """The copy of a state on which open pulls are anticipated is a whole one."""
 
 import numpy as np
-from lab import callable_form
 
 import surefoot as sf
+from lab import callable_form
 from surefoot.core.replay import copy_state
 from surefoot.core.types import State, new_state
 

@@ -5,10 +5,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from lab import callable_form, fresh, instance
 from scipy.optimize import linprog
 
-from surefoot.core.gram import refresh
+from lab import callable_form, fresh, instance
+from surefoot.core.estimate import refresh
 from surefoot.core.pulls import furthest_behind
 from surefoot.core.rounding import finite_weights, shortest_weights
 

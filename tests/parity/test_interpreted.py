@@ -51,7 +51,7 @@ def test_interpreter_and_compiler_take_the_same_pulls(both: tuple[dict[str, Any]
 
 
 def test_nothing_is_compiled_when_interpreting() -> None:
-    program = "import sys, surefoot.session, surefoot.simulation; print('numba' in sys.modules)"
+    program = "import sys, surefoot.live.session, surefoot.simulation; print('numba' in sys.modules)"
     environment = os.environ | {"SUREFOOT_INTERPRET": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

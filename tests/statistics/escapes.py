@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.confidence import open_set
-from surefoot.core.gram import absorb, begin
+from surefoot.core.estimate import absorb, begin
 from surefoot.core.kernel import specialise
 from surefoot.core.nature import observe
 from surefoot.core.types import PULL, new_state, new_work

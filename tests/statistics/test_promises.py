@@ -12,8 +12,8 @@ from escapes import escapes
 from scipy.stats import binomtest
 
 import surefoot as sf
-from surefoot.certificate import confidence_of
 from surefoot.errors import NeverStopsWarning
+from surefoot.live.certificate import confidence_of
 
 NOISES = ("gaussian", "uniform", "rademacher")
 DELTA = 0.05

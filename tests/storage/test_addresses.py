@@ -6,8 +6,8 @@ import pytest
 
 from surefoot.errors import InvalidInput
 from surefoot.storage.addresses import address_of, file_address
+from surefoot.storage.maintenance import backup
 from surefoot.storage.store import open_store
-from surefoot.storage.upkeep import backup
 
 
 def test_a_file_is_found_again_after_the_working_folder_changed(

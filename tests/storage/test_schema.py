@@ -15,9 +15,9 @@ import surefoot as sf
 from surefoot.errors import StorageDamaged, StorageNewer, StorageOutdated, StorageUnavailable
 from surefoot.storage import schema, tables
 from surefoot.storage.addresses import address_of
-from surefoot.storage.engines import Database
+from surefoot.storage.databases import Database
+from surefoot.storage.maintenance import upgrade
 from surefoot.storage.store import open_store
-from surefoot.storage.upkeep import upgrade
 
 LATER = '''"""One more column."""
 

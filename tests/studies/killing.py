@@ -15,8 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import surefoot as sf
 from laboratory import measured
+
+import surefoot as sf
 
 WORKERS = 8
 

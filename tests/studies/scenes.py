@@ -7,7 +7,7 @@ import numpy as np
 
 import surefoot as sf
 from surefoot.core.replay import ASKED, BEGUN, FOLDED, Script
-from surefoot.session import signals_of
+from surefoot.live.session import signals_of
 from surefoot.studies.replaying import as_script
 
 POLICIES = {

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laboratory import begun, measured
 
 import surefoot as sf
-from laboratory import begun, measured
 from surefoot.errors import BudgetOpen, Finished, Frozen, LevelAlarm
 
 SURE = {"not_because_of_result": True}

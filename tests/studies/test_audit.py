@@ -4,12 +4,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from laboratory import begun, driven, measured
 
 import surefoot as sf
-from laboratory import begun, driven, measured
 from surefoot.errors import AuditWarning, StorageDamaged
-from surefoot.storage.upkeep import backup
-from surefoot.studies.checkup import check_storage
+from surefoot.storage.maintenance import backup
+from surefoot.studies.integrity import check_storage
 
 
 @pytest.fixture(scope="module")

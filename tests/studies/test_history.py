@@ -1,10 +1,10 @@
 """The history as a frame: one row a pull, in the user's units."""
 
 import pandas as pd
+from laboratory import begun, measured
 from scenes import arena
 
 import surefoot as sf
-from laboratory import begun, measured
 
 WANTED = ["number", "arm", "name", "level", "reward", "state", "worker", "asked_at", "told_at"]
 

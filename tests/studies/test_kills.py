@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from laboratory import measured
 from scenes import arena
 
 import surefoot as sf
-from laboratory import measured
-from surefoot.studies.checkup import check_storage
+from surefoot.studies.integrity import check_storage
 
 KILLING = Path(__file__).parent / "killing.py"
 KEPT = ["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]

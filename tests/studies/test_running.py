@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from laboratory import begun, measured
 
 import surefoot as sf
-from laboratory import begun, measured
 from surefoot.errors import InvalidInput
 
 

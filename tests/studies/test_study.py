@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laboratory import begun, driven, measured
 from scenes import arena
 
 import surefoot as sf
-from laboratory import begun, driven, measured
 from surefoot.errors import (
     AlreadyTold,
     BudgetOpen,

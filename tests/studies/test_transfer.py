@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from laboratory import begun, driven, measured
 from scenes import POLICIES, arena
 
 import surefoot as sf
-from laboratory import begun, driven, measured
 from surefoot.errors import InvalidInput, StudyExists
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from surefoot.certificate import Certificate, rounded_down
 from surefoot.cli.output import Output
-from surefoot.session import Recommendation
+from surefoot.live.certificate import Certificate, rounded_down
+from surefoot.live.session import Recommendation
 
 PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli import exits, help_pages, options, storage_commands, study_commands
+from surefoot.cli import exit_codes, help_pages, options, storage_commands, study_commands
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Nobody reads on. What Python still holds back goes nowhere, and silently.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.CLOSED_PIPE
+        return exit_codes.CLOSED_PIPE
     return status
 
 
@@ -51,7 +51,7 @@ def done(words: list[str]) -> int:
     except _usage_errors() as error:
         return misused(words, error)
     if not isinstance(job, Job):
-        return int(job or exits.OK)  # help and version are told while reading
+        return int(job or exit_codes.OK)  # help and version are told while reading
     output = Output(json=job.json, quiet=job.quiet)
     with output.heeding_warnings():
         try:
@@ -69,10 +69,12 @@ def misused(words: list[str], error: Any) -> int:
     message = f"{message if message.endswith('?') else message.rstrip('.') + '.'} See {command} --help."
     output = Output(json="--json" in words)
     if output.json:
-        output.document({"error": {"kind": "Usage", "field": None, "message": message}, "exit_status": exits.BAD_INPUT})
+        output.document(
+            {"error": {"kind": "Usage", "field": None, "message": message}, "exit_status": exit_codes.BAD_INPUT}
+        )
     else:
         output.paragraph(f"error: {message}", "red")
-    return exits.BAD_INPUT
+    return exit_codes.BAD_INPUT
 
 
 def _usage_errors() -> type[Exception]:

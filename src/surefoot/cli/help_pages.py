@@ -4,7 +4,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 
 
 class Command(TyperCommand):
@@ -28,7 +28,7 @@ def verbatim(text: str) -> str:
     return "\n\n".join("\b\n" + paragraph for paragraph in text.strip("\n").split("\n\n"))
 
 
-EXIT_STATUS = "Exit status:\n" + "\n".join(f"  {status:<4} {meaning}" for status, meaning in exits.MEANINGS.items())
+EXIT_STATUS = "Exit status:\n" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANINGS.items())
 
 SUREFOOT = verbatim(f"""
 Examples:

@@ -6,11 +6,11 @@ import inspect
 from dataclasses import fields
 from typing import Any
 
-from surefoot.certificate import guarantee_of
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.answers import PROMISES
 from surefoot.cli.output import Output
 from surefoot.errors import counted
+from surefoot.live.certificate import guarantee_of
 from surefoot.policies import POLICIES, options
 from surefoot.policies.exploration import EXPLORATIONS
 from surefoot.worlds import WORLDS
@@ -26,12 +26,12 @@ def list_worlds(output: Output) -> int:
     listed = [described_world(name) for name in WORLDS]
     if output.json:
         output.document({"worlds": listed})
-        return exits.OK
+        return exit_codes.OK
     for world in listed:
         parameters = ", ".join(f"{key} = {value}" for key, value in world["parameters"].items())
         size = f"{counted(world['arms'], 'arm')}, {counted(world['limits'], 'limit')}"
         tell_entry(output, world["name"], world["what"], [size, parameters])
-    return exits.OK
+    return exit_codes.OK
 
 
 def described_world(name: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def list_policies(output: Output) -> int:
     ]
     if output.json:
         output.document({"policies": listed, "explorations": ways})
-        return exits.OK
+        return exit_codes.OK
     for policy in listed:
         choices = [
             f"{option['name']} = {option['default']}"
@@ -68,7 +68,7 @@ def list_policies(output: Output) -> int:
     output.out.print("Ways to explore first (--explore KIND:ROUNDS@LEVEL)", style="bold")
     for way in ways:
         tell_entry(output, way["kind"], way["what"], [])
-    return exits.OK
+    return exit_codes.OK
 
 
 def described_policy(name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.cli.output import Output
 from surefoot.core.kernel import INTERPRETED, cache_root, source_digest
-from surefoot.session import Session
+from surefoot.live.session import Session
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.errors import InvalidInput, SurefootError, SurefootWarning
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Output:
         """The exit status of the error, once it is told in one paragraph (or one JSON document)."""
         if os.environ.get(TRACEBACKS, "") not in ("", "0"):
             raise error
-        status = exits.of_error(error)
+        status = exit_codes.of_error(error)
         message = told(error)
         if self.json:
             facts = {"kind": type(error).__name__, "field": getattr(error, "field", None), "message": message}

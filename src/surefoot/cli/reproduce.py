@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import __version__
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
-from surefoot.laboratory import Reproduction, reproduce
-from surefoot.laboratory.conclusions import conclusions
-from surefoot.laboratory.findings import TableOne
-from surefoot.laboratory.reproduction import Watch
+from surefoot.reproduction import Reproduction, reproduce
+from surefoot.reproduction.conclusions import conclusions
+from surefoot.reproduction.driver import Watch
+from surefoot.reproduction.findings import TableOne
 
 
 def reproduce_paper(
@@ -28,7 +28,7 @@ def reproduce_paper(
         output.document(document(done))
     else:
         tell(output, done)
-    return exits.OK
+    return exit_codes.OK
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def tell_table(output: Output, runs: int, found: TableOne) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from surefoot.laboratory import words
+    from surefoot.reproduction import formatting as fmt
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Table 1", header_style="dim", no_wrap=True)
@@ -109,8 +109,8 @@ def tell_table(output: Output, runs: int, found: TableOne) -> None:
         half = (row.pulls.upper or 0.0) - (row.pulls.estimate or 0.0)
         table.add_row(
             name.replace("Safe-LinGapE, ", "Safe, "), f"{printed.pulls:,.1f}",
-            f"{words.pulls(row.pulls.estimate)} ± {words.pulls(half)}", words.central(row.pulls_position),
-            words.percent(row.pulls_position.at_most), words.percent(row.unsafe.estimate),
+            f"{fmt.pulls(row.pulls.estimate)} ± {fmt.pulls(half)}", fmt.central(row.pulls_position),
+            fmt.percent(row.pulls_position.at_most), fmt.percent(row.unsafe.estimate),
         )  # fmt: skip
     output.out.print(table)
     note = (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from surefoot import __version__, policies
-from surefoot.certificate import rounded_down
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
 from surefoot.cli.live import tell_if_compiling, unwatched, watched
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.cli.trial import Trial, carried_out
+from surefoot.live.certificate import rounded_down
 from surefoot.policies import LinGapE
 
 
@@ -28,7 +28,7 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
         found = trial.session
         tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation)
         tell_comparison(output, [trial, beside] if beside else [trial])
-    return exits.BY_OUTCOME[trial.session.outcome or "undecided"]
+    return exit_codes.BY_OUTCOME[trial.session.outcome or "undecided"]
 
 
 def document(scenario: Scenario, seed: int, max_pulls: int, trial: Trial, beside: Trial | None) -> dict[str, object]:

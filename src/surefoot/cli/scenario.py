@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import policies, worlds
-from surefoot.checks import known_keys
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.policies import Policy, default_policy
 from surefoot.problem import Problem
-from surefoot.problem_files import read_table
+from surefoot.problem.checks import known_keys
+from surefoot.problem.files import read_table
 from surefoot.worlds import Linear
 
 NOT_OF_THE_PROBLEM = ("world", "policy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot import policies
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import posed_in
 from surefoot.errors import counted
@@ -25,13 +25,13 @@ def show_file(output: Output, file: Path) -> int:
                 "problem": problem.to_dict(), "world": world, "policy": policies.to_dict(policy) if policy else None,
             }
         )  # fmt: skip
-        return exits.OK
+        return exit_codes.OK
     tell_problem(output, problem)
     if policy is not None:
         output.out.print(f"Policy   {policies.describe(policy)}", soft_wrap=True)
     if world is not None:
         output.out.print(f"World    {world}: surefoot run {file} simulates it", soft_wrap=True)
-    return exits.OK
+    return exit_codes.OK
 
 
 def tell_problem(output: Output, problem: Problem) -> None:

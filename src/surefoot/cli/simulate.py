@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import __version__, policies
-from surefoot.certificate import confidence_of
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.live.certificate import confidence_of
 from surefoot.policies import Policy
 from surefoot.results import Runs
 from surefoot.simulation import simulate
@@ -52,7 +52,7 @@ def simulate_many(
         tell_summaries(output, scenario, found, summaries)
         if out is not None:
             output.out.print(f"{sum(map(len, found)):,} rows in {out}", soft_wrap=True)
-    return exits.INTERRUPTED if found[-1].interrupted else exits.OK
+    return exit_codes.INTERRUPTED if found[-1].interrupted else exit_codes.OK
 
 
 def check_writable(out: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.study import REPLAY, told
 from surefoot.errors import counted
-from surefoot.storage.upkeep import backup, upgrade
-from surefoot.studies.checkup import check_storage
+from surefoot.storage.maintenance import backup, upgrade
+from surefoot.studies.integrity import check_storage
 
 
 def upgrade_storage(output: Output, storage: str | None) -> int:
@@ -39,4 +39,4 @@ def check_whole(output: Output, storage: str | None) -> int:
     words = (
         f"{found.storage}: {counted(found.studies, 'study', 'studies')}, {counted(found.events, 'event')}, {verdict}."
     )
-    return told(output, found.to_dict(), words, exits.OK if found.sound else exits.FAULTS)
+    return told(output, found.to_dict(), words, exit_codes.OK if found.sound else exit_codes.FAULTS)

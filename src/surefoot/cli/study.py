@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import policies
-from surefoot.certificate import rounded_down
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
 from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import posed_in, wished_policy
 from surefoot.errors import ABSENT, InvalidInput, counted
-from surefoot.session import Pull, Session
+from surefoot.live.certificate import rounded_down
+from surefoot.live.session import Pull, Session
 from surefoot.storage.addresses import address_of
-from surefoot.studies.opening import create_study, delete_study, import_study, list_studies, load_study
+from surefoot.studies.lifecycle import create_study, delete_study, import_study, list_studies, load_study
 from surefoot.studies.study import Study
 
 ARMS_SHOWN = 12
@@ -32,7 +32,7 @@ def opened(output: Output, storage: str | None, name: str) -> Study:
     return load_study(name, storage)
 
 
-def told(output: Output, table: Mapping[str, Any], words: str, status: int = exits.OK) -> int:
+def told(output: Output, table: Mapping[str, Any], words: str, status: int = exit_codes.OK) -> int:
     """The status, once the result is told: the table with --json, otherwise the words."""
     if output.json:
         output.document(table)
@@ -84,7 +84,7 @@ def list_all(output: Output, storage: str | None) -> int:
         counted_how = "by number" if row["fold"] == "order" else "as they come"
         table.add_row(Text(row["name"]), created, row["policy"], counted_how, f"{row['events']:,}")
     output.out.print(table)
-    return exits.OK
+    return exit_codes.OK
 
 
 def show(output: Output, storage: str | None, name: str) -> int:
@@ -100,13 +100,13 @@ def show(output: Output, storage: str | None, name: str) -> int:
                 "certificate": certificate.to_dict() if certificate else None,
             }
         )  # fmt: skip
-        return exits.OK
+        return exit_codes.OK
     tell_status(output, study, status)
     for pull in waiting:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status["outcome"] is not None:
         tell_answer(output, status["outcome"], status["pulls"], certificate, answer)
-    return exits.OK
+    return exit_codes.OK
 
 
 def tell_status(output: Output, study: Study, status: Mapping[str, Any]) -> None:
@@ -298,7 +298,7 @@ def audit(output: Output, storage: str | None, name: str) -> int:
             output.out.print(f"- {mismatch}", soft_wrap=True, markup=False)
     verb = "differs" if len(report.mismatches) == 1 else "differ"
     words = report.statement if report.clean else f"{counted(len(report.mismatches), 'pull')} {verb}."
-    return told(output, report.to_dict(), words, exits.OK if report.clean else exits.FAULTS)
+    return told(output, report.to_dict(), words, exit_codes.OK if report.clean else exit_codes.FAULTS)
 
 
 def export(output: Output, storage: str | None, name: str, path: Path) -> int:

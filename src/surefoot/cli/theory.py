@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from surefoot.cli import exits
+from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import scenario_of
 from surefoot.problem import Problem
-from surefoot.problem_files import read_table
+from surefoot.problem.files import read_table
 from surefoot.theory import Report, report
 
 
@@ -25,7 +25,7 @@ def tell_theory(output: Output, file: Path) -> int:
         output.document(document(problem, found))
     else:
         tell(output, found)
-    return exits.OK
+    return exit_codes.OK
 
 
 def document(problem: Problem, found: Report) -> dict[str, Any]:

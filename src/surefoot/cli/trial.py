@@ -8,8 +8,8 @@ from typing import Any
 
 from surefoot import policies
 from surefoot.cli.scenario import Scenario
+from surefoot.live.session import Session
 from surefoot.policies import Policy
-from surefoot.session import Session
 from surefoot.worlds import Linear
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from surefoot.checks import number
-from surefoot.cli import exits, live
+from surefoot.cli import exit_codes, live
 from surefoot.cli.output import Output
 from surefoot.cli.study import opened
 from surefoot.errors import InvalidInput, StorageError, counted
-from surefoot.studies.glance import Glance, glance
+from surefoot.problem.checks import number
+from surefoot.studies.status import Glance, glance
 from surefoot.studies.study import Study
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def watch_study(output: Output, storage: str | None, name: str, once: bool, ever
     seen = glance(study)
     if output.json:
         output.document(document(seen))
-        return exits.OK
+        return exit_codes.OK
     try:
         if once:
             history = live.History()
@@ -40,7 +40,7 @@ def watch_study(output: Output, storage: str | None, name: str, once: bool, ever
             told_in_lines(output, study, seen, pause)
     except KeyboardInterrupt:
         output.out.print()  # the view ends, the study goes on
-    return exits.OK
+    return exit_codes.OK
 
 
 def document(seen: Glance) -> dict[str, object]:

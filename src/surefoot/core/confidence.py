@@ -8,11 +8,11 @@ the leader.
 from math import inf, sqrt
 from typing import NamedTuple
 
-from surefoot.core.boundaries import boundary
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import cholesky, forward_solve, gram_matrix, transposed_solve
 from surefoot.core.logarithm import log
 from surefoot.core.types import MIXTURE, NORM, NULL, OWN_PULLS, SQUARED_SUM, Instance, Matrix, State, Work
+from surefoot.sets.boundaries import boundary
 
 SINGULAR = 1e-9  # a squared pivot of V below this share of its trace: not yet invertible
 

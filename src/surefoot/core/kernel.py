@@ -172,7 +172,7 @@ def source_digest() -> str:
     """A digest of everything that compiled code depends on."""
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
-    for folder in ("core", "policies"):
+    for folder in ("core", "sets", "policies"):
         for path in sorted((package / folder).glob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(f"{sys.version} {numba.__version__} {np.__version__} {binding.llvm_version_info}".encode())

@@ -6,7 +6,7 @@ gets compiled forms of its own with its decision bound in (`specialise`).
 
 from typing import Any, NamedTuple
 
-from surefoot.core.gram import absorb, begin
+from surefoot.core.estimate import absorb, begin
 from surefoot.core.kernel import rare, specialise
 from surefoot.core.levels import margin
 from surefoot.core.nature import is_unsafe, observe

@@ -1,8 +1,8 @@
 """The pull that teaches most about the difference between leader and challenger.                    (G4-G7)"""
 
 from surefoot.core.confidence import squared_norm
-from surefoot.core.gaps import OPTIMISTIC, Race
 from surefoot.core.kernel import kernel
+from surefoot.core.race import OPTIMISTIC, Race
 from surefoot.core.rounding import finite_weights, shortest_weights
 from surefoot.core.types import ROUND, Instance, State, Work
 

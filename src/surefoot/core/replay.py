@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.core.gram import absorb, begin
+from surefoot.core.estimate import absorb, begin
 from surefoot.core.kernel import kernel, rare, specialise
 from surefoot.core.levels import margin, stepped
 from surefoot.core.play import Engine

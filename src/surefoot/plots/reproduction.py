@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from surefoot.checks import Floats
 from surefoot.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, canvas
+from surefoot.problem.checks import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

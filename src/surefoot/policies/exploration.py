@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.core.design import apportion, e_optimal
-from surefoot.core.exploring import RANDOM, SCHEDULE, Exploration
+from surefoot.core.explore import RANDOM, SCHEDULE, Exploration
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 

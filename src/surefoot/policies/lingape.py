@@ -14,12 +14,12 @@ from math import inf
 from typing import ClassVar, NamedTuple
 
 from surefoot.core.confidence import bound_leads
-from surefoot.core.exploring import Exploration, explored_arm, explores
-from surefoot.core.gaps import CONSERVATIVE, find_leader, find_race, verdict
+from surefoot.core.explore import Exploration, explored_arm, explores
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import fix_at_ceiling
 from surefoot.core.play import Engine, engine_of
 from surefoot.core.pulls import choose_pull
+from surefoot.core.race import CONSERVATIVE, find_leader, find_race, verdict
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, State, Work
 from surefoot.policies import options
 from surefoot.policies.exploration import Explore, RoundRobin, check_explore, planned

@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.core import gaps, levels, pulls
+from surefoot.core import levels, pulls, race
 from surefoot.core.types import DETERMINANT, MIXTURE, NORM, OWN_PULLS, SQUARED_SUM, Instance
 from surefoot.errors import InvalidInput, NeverStopsWarning
-from surefoot.policies import mixtures
 from surefoot.problem import Problem
-from surefoot.problem_settings import LEAST_REGULARIZATION, STEP_SLACK
+from surefoot.problem.settings import LEAST_REGULARIZATION, STEP_SLACK
+from surefoot.sets import mixtures
 
 Levels = Literal["static", "dynamic", "dynamic-max"]
 Selection = Literal["conservative", "optimistic"]
@@ -21,7 +21,7 @@ Radius = Literal["determinant", "norm", "squared-sum", "mixture"]
 SafetyRadius = Literal["determinant", "norm", "squared-sum", "mixture", "own-pulls"]
 
 LEVELS = {"static": levels.STATIC, "dynamic": levels.DYNAMIC, "dynamic-max": levels.DYNAMIC_MAX}
-SELECTIONS = {"conservative": gaps.CONSERVATIVE, "optimistic": gaps.OPTIMISTIC}
+SELECTIONS = {"conservative": race.CONSERVATIVE, "optimistic": race.OPTIMISTIC}
 PRIOR = 0.3  # information of the bias-free set's prior, as a share of what is planned for; no bias is paid for it
 PULLS = {"greedy": pulls.GREEDY, "rounding": pulls.ROUNDING, "rounding-finite": pulls.ROUNDING_FINITE}
 RADII = {"determinant": DETERMINANT, "norm": NORM, "squared-sum": SQUARED_SUM, "mixture": MIXTURE}

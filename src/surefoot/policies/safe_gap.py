@@ -18,15 +18,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from surefoot.core.aims import bound_leads_by_aims, bound_safety_by_aims, remember_race
-from surefoot.core.gaps import find_leader, find_race, verdict
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import DYNAMIC_MAX, certify, reach
 from surefoot.core.play import Engine, engine_of
 from surefoot.core.pulls import decisive_pull
+from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.types import DECIDING, FAR, NEAR, PULL, Decision, Instance, State, Work
-from surefoot.policies import mixtures, options
+from surefoot.policies import options
 from surefoot.problem import Problem
+from surefoot.sets import mixtures
+from surefoot.sets.directional import bound_leads_by_aims, bound_safety_by_aims, remember_race
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
 REWARD_ELLIPSOID, OPTIMISTIC_LEVELS = 0.05, 0.1

@@ -14,12 +14,12 @@ from math import inf
 from typing import ClassVar, NamedTuple
 
 from surefoot.core.confidence import bound_leads, bound_safety
-from surefoot.core.exploring import Exploration, explored_arm, explores
-from surefoot.core.gaps import OPTIMISTIC, find_leader, find_race, verdict
+from surefoot.core.explore import Exploration, explored_arm, explores
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import certify, known_levels_hold, reach, stepped
 from surefoot.core.play import Engine, engine_of
 from surefoot.core.pulls import choose_pull
+from surefoot.core.race import OPTIMISTIC, find_leader, find_race, verdict
 from surefoot.core.types import CONTRADICTION, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, State, Work
 from surefoot.policies import options
 from surefoot.policies.exploration import Explore, check_explore, planned

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, inspect, text
 
 from surefoot.errors import StorageDamaged, StorageNewer, StorageOutdated, StorageUnavailable
 from surefoot.storage.addresses import Address
-from surefoot.storage.engines import Database
+from surefoot.storage.databases import Database
 from surefoot.storage.tables import REVISIONS, VERSION_TABLE
 
 MIGRATIONS = Path(__file__).parent / "migrations"

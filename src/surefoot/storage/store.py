@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from surefoot.errors import StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
 from surefoot.storage import tables
 from surefoot.storage.addresses import Address, address_of
-from surefoot.storage.engines import Database
+from surefoot.storage.databases import Database
 from surefoot.storage.faults import is_lost_connection, named_faults
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
 

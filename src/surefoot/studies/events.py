@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.certificate import NOTHING
-from surefoot.checks import Floats
+from surefoot.live.certificate import NOTHING
+from surefoot.live.session import Pull
 from surefoot.problem import Problem
-from surefoot.session import Pull
+from surefoot.problem.checks import Floats
 
 ASK, TELL, ADD = "ask", "tell", "add"
 CANCEL, FAIL, EXPIRE, ABORT = "cancel", "fail", "expire", "abort"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from surefoot.checks import text
 from surefoot.errors import InvalidInput
+from surefoot.live.session import Pull, Safety, signals_of
 from surefoot.problem import Problem
-from surefoot.session import Pull, Safety, signals_of
+from surefoot.problem.checks import text
 
 
 def pull_number(pull: object) -> int:

@@ -6,9 +6,9 @@ import numpy as np
 
 from surefoot.core.replay import ASKED, BEGUN, FOLDED, Answers, Script
 from surefoot.core.types import PULL, Indices, Matrix, Vector
+from surefoot.live.session import Session
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.session import Session
 
 
 class Replayed(NamedTuple):

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from surefoot.checks import check_count, known_keys
 from surefoot.errors import BudgetOpen, Finished, InvalidInput
-from surefoot.session import Pull
+from surefoot.live.session import Pull
+from surefoot.problem.checks import check_count, known_keys
 
 if TYPE_CHECKING:
     from surefoot.studies.study import Study

@@ -13,8 +13,6 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from surefoot.certificate import NOTHING, Certificate
-from surefoot.checks import check_count, number, text
 from surefoot.errors import (
     AlreadyTold,
     BudgetOpen,
@@ -28,14 +26,17 @@ from surefoot.errors import (
     PullClosed,
     SurefootError,
 )
+from surefoot.live.certificate import NOTHING, Certificate
+from surefoot.live.ledger import Fold, Order
+from surefoot.live.session import APPLIED, Pull, Recommendation, Safety, warn_of_level
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.session import APPLIED, Pull, Recommendation, Safety, warn_of_level
+from surefoot.problem.checks import check_count, number, text
 from surefoot.storage.store import FOLDED, Events, Store
 from surefoot.studies import events
 from surefoot.studies.audit import AuditReport
+from surefoot.studies.certificates import certificate_of
 from surefoot.studies.events import Event, as_pull, as_result
-from surefoot.studies.folding import Fold, Order
 from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.inputs import (
     arm_index,
@@ -46,7 +47,6 @@ from surefoot.studies.inputs import (
     said_name,
     said_reason,
 )
-from surefoot.studies.promises import certificate_of
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.transfer import write_study
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.errors import InvalidInput
-from surefoot.problem_files import as_path, write_bytes
+from surefoot.problem.files import as_path, write_bytes
 from surefoot.storage.store import Arms, StudyRow
 from surefoot.storage.tables import events as columns
 from surefoot.studies.events import Event, packed, unpacked

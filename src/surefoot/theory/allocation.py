@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from surefoot.checks import Floats, frozen
 from surefoot.errors import InvalidInput
+from surefoot.problem.checks import Floats, frozen
 
 REACHABLE = 1e-7  # a remainder of y larger than this share of it means that the pulls do not reach y
 

@@ -9,8 +9,8 @@ from math import ceil, exp, inf, log, sqrt
 import numpy as np
 from scipy.special import lambertw
 
-from surefoot.checks import Floats
 from surefoot.errors import InvalidInput
+from surefoot.problem.checks import Floats
 
 LONGEST = 2**62  # beyond this many pulls the answer is "never"
 RANDOM, ROUND_ROBIN = "uniform-random", "round-robin"

@@ -8,9 +8,9 @@ from math import log
 
 import numpy as np
 
-from surefoot.checks import Floats, frozen
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
+from surefoot.problem.checks import Floats, frozen
 from surefoot.theory.alternatives import Setting, information_scale
 from surefoot.theory.cutting_planes import HOPELESS, best_allocation
 from surefoot.worlds import Linear

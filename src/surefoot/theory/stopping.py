@@ -8,8 +8,8 @@ from math import inf, log
 
 import numpy as np
 
-from surefoot.checks import Floats
 from surefoot.errors import InvalidInput
+from surefoot.problem.checks import Floats
 from surefoot.theory.allocation import shortest_combination
 
 Solver = Callable[[Floats, Floats], Floats]

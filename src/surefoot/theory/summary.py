@@ -8,9 +8,9 @@ from math import ceil
 
 import numpy as np
 
-from surefoot.checks import Floats
 from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
 from surefoot.theory.exploration import (
     RANDOM,
     ROUND_ROBIN,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.checks import Floats, did_you_mean, known_keys, number, vector
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, vector
 from surefoot.worlds.linear import TOLERANCE, Linear
 from surefoot.worlds.parameters import weights, whole
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from surefoot.arm_tables import read_arms
-from surefoot.checks import Floats, frozen, positive, text
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.arms import read_arms
+from surefoot.problem.checks import Floats, frozen, positive, text
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
-from surefoot.checks import Floats, frozen, number, vector
 from surefoot.errors import InvalidInput
+from surefoot.problem.checks import Floats, frozen, number, vector
 
 DISTRIBUTIONS = ("gaussian", "uniform", "rademacher")  # the position is the code that core.nature reads
 

@@ -1,4 +1,4 @@
-"""What Alembic runs to bring a database up to date, on the connection that `upkeep` hands it."""
+"""What Alembic runs to bring a database up to date, on the connection that `maintenance` hands it."""
 
 from alembic import context
 

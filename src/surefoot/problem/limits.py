@@ -1,0 +1,160 @@
+"""The signals of a pull: the reward to maximise, and the safety readings with the limits they must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import TypeVar
+
+from surefoot.errors import ABSENT, InvalidInput
+from surefoot.problem.checks import Floats, known_keys, number, positive, text
+
+Readings = TypeVar("Readings", float, Floats)
+
+_NOISE = "Give the sub-Gaussian scale of its noise; for Gaussian noise that is the standard deviation."
+_NORM = "Give an upper bound on the length of its unknown parameter vector, for example 1.0."
+_LIMITS = "Pass a list of Limit(name, at_least=... or at_most=..., noise=..., norm=...)."
+
+HINTS = {
+    "lambda": "'regularization'",
+    "lambda_": "'regularization'",
+    "gamma0": "'safe_level'",
+    "delta_r": "'delta'",
+    "delta_s": "'delta_safety'",
+    "limits": "'safety'",
+    "limit": "'at_least' or 'at_most'",
+    "eta0": "'at_least' or 'at_most'",
+    "min": "'at_least'",
+    "max": "'at_most'",
+    "sigma": "'noise'",
+}  # words that people know from papers and neighbours, and what they are called here
+
+
+@dataclass(frozen=True)
+class Reward:
+    """The signal to maximise: its noise scale R and a bound D on the length of its parameter vector."""
+
+    noise: float
+    norm: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", positive("reward.noise", self.noise, _NOISE))
+        object.__setattr__(self, "norm", positive("reward.norm", self.norm, _NORM))
+
+    def to_dict(self) -> dict[str, float]:
+        """The reward as a table for a file."""
+        return {"noise": self.noise, "norm": self.norm}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A safety signal and the side of a limit on which it must stay.
+
+    At level 0, with nothing applied, the signal reads `baseline`; the limit must leave room beyond it. The core sees
+    only s' = sign * (reading - baseline), which is safe while it stays at or above eta0 < 0.
+    """
+
+    name: str
+    _: KW_ONLY
+    at_least: float | None = None
+    at_most: float | None = None
+    baseline: float = 0.0
+    noise: float
+    norm: float
+
+    def __post_init__(self) -> None:
+        text("safety.name", self.name, "Give the limit a short name.")
+        object.__setattr__(self, "name", str(self.name))
+        if (self.at_least is None) == (self.at_most is None):
+            given = ABSENT if self.at_least is None else (self.at_least, self.at_most)
+            remedy = "Say at_least=... when the signal must not fall below, at_most=... when it must not rise above."
+            raise InvalidInput(self._field("at_least or at_most"), given, "exactly one of the two is needed", remedy)
+        side = "at_least" if self.at_most is None else "at_most"
+        units = "Give it in the units of the signal."
+        for field in (side, "baseline"):
+            object.__setattr__(self, field, number(self._field(field), getattr(self, field), units))
+        object.__setattr__(self, "noise", positive(self._field("noise"), self.noise, _NOISE))
+        object.__setattr__(self, "norm", positive(self._field("norm"), self.norm, _NORM))
+        if not self.eta0 < 0.0:
+            where, other = ("below", "at_most") if self.sign > 0 else ("above", "at_least")
+            reason = f"must lie {where} the baseline {self.baseline!r}, which the signal reads at level 0"
+            remedy = f"Move the limit, set baseline to what the signal reads when nothing is applied, or use {other}."
+            raise InvalidInput(self._field(side), self.limit, reason, remedy)
+
+    @property
+    def limit(self) -> float:
+        """The limit in the user's units, whichever side it is on."""
+        return self.at_least if self.at_least is not None else self.at_most  # type: ignore[return-value]
+
+    @property
+    def sign(self) -> float:
+        """+1 when the signal must stay above its limit, -1 when below."""
+        return 1.0 if self.at_least is not None else -1.0
+
+    @property
+    def eta0(self) -> float:
+        """The limit as the core sees it, below 0."""
+        return self.internal(self.limit)
+
+    def internal(self, reading: Readings) -> Readings:
+        """The reading as the core sees it."""
+        return self.sign * (reading - self.baseline)
+
+    def reading(self, internal: Readings) -> Readings:
+        """What the user reads when the core sees `internal`."""
+        return self.baseline + self.sign * internal
+
+    def to_dict(self) -> dict[str, object]:
+        """The limit as a table for a file."""
+        side = "at_least" if self.at_least is not None else "at_most"
+        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, "norm": self.norm}
+        return {"name": self.name, **numbers}
+
+    def _field(self, name: str) -> str:
+        return f"safety[{self.name!r}].{name}"
+
+
+def checked_limits(safety: object) -> tuple[Limit, ...]:
+    """The limits, at least one, each with a name of its own."""
+    limits = (safety,) if isinstance(safety, Limit) else safety
+    if not isinstance(limits, list | tuple) or not limits:
+        raise InvalidInput("safety", safety, "must hold at least one limit", _LIMITS)
+    seen: set[str] = set()
+    for i, limit in enumerate(limits):
+        if not isinstance(limit, Limit):
+            raise InvalidInput(f"safety[{i}]", limit, "must be a Limit", _LIMITS)
+        if limit.name in seen:
+            raise InvalidInput(f"safety[{i}].name", limit.name, "names two limits", "Give each a name of its own.")
+        seen.add(limit.name)
+    return tuple(limits)
+
+
+def reward_in(table: object) -> Reward:
+    """The reward that a table of a file describes."""
+    given = _table("reward", table, required=("noise", "norm"))
+    return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
+
+
+def limits_in(tables: object) -> list[Limit]:
+    """The limits that the tables of a file describe; a single table will do for one."""
+    listed = [tables] if isinstance(tables, Mapping) else tables
+    if not isinstance(listed, list | tuple):
+        remedy = "Write one table [[safety]] for each limit."
+        raise InvalidInput("safety", tables, "must be a list of tables", remedy)
+    optional = ("at_least", "at_most", "baseline")
+    given = [_table(f"safety[{i}]", table, ("name", "noise", "norm"), optional) for i, table in enumerate(listed)]
+    return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
+
+
+def _table(
+    where: str, table: object, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> Mapping[str, object]:
+    """The table of a file, once it is sure that it has every key it needs and none besides."""
+    if not isinstance(table, Mapping):
+        raise InvalidInput(where, table, "must be a table", f"Write the keys {', '.join(required)} under it.")
+    known_keys(where, table, (*required, *optional), HINTS)
+    missing = next((key for key in required if key not in table), None)
+    if missing is not None:
+        remedy = {"noise": _NOISE, "norm": _NORM}.get(missing, "Give the limit a short name.")
+        raise InvalidInput(f"{where}.{missing}", ABSENT, "is required", remedy)
+    return table

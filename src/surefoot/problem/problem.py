@@ -1,0 +1,284 @@
+"""The problem: arms, a reward, limits that must not be crossed, and how certain the answer must be.
+
+Everything is checked when a `Problem` is made, before anything is pulled; afterwards nothing in it can change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Never
+
+from surefoot.errors import ABSENT, InvalidInput, NotSpanningWarning, counted
+from surefoot.problem.arms import ArmTable, read_arms, renamed
+from surefoot.problem.checks import Floats, did_you_mean, frozen, known_keys
+from surefoot.problem.files import as_path, read_table, write_table
+from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
+from surefoot.problem.settings import checked_settings, compact_levels
+from surefoot.problem.span import Span, span_of
+
+__all__ = ["Limit", "Problem", "Reward"]
+
+
+class Problem:
+    """A checked problem that never changes: K arms, a reward, one or more limits, and the certainty asked for.
+
+    arms          rows of features, a mapping from name to features, a data frame with a column "name", or a path to a
+                  CSV or Parquet file with one
+    safe_level    a level at which every arm is known to be safe: one number, one for each arm, or a mapping by name;
+                  with a level grid it is rounded down to the grid
+    level_grid    the levels that the dial can take; None when it takes them all
+    max_level     the highest level ever to be used, one number or one for each arm
+    max_step      the largest increase of an arm's level between its pulls
+    epsilon       how far from the best the answer may be
+    delta         the chance that the answer may be worse than that
+    delta_safety  the chance that any pull at all may be unsafe
+
+    Arms that do not span their space are handled in coordinates of their span (`features`, by `basis`), and a
+    `NotSpanningWarning` says so; a direction counts when its singular value is above max(K, D) * 2.2e-16 times the
+    largest. Two problems with the same content are equal, hash alike and share a `fingerprint`.
+    """
+
+    __slots__ = (
+        "__weakref__", "_fingerprint", "_index", "arms", "basis", "delta", "delta_safety", "epsilon", "features",
+        "level_grid", "max_level", "max_step", "names", "rank", "regularization", "reward", "safe_level", "safety",
+        "spans",
+    )  # fmt: skip
+
+    names: tuple[str, ...]
+    arms: Floats  # (K, D) as given
+    features: Floats  # (K, d) the same arms in coordinates of their span; `arms` itself when they span
+    basis: Floats  # (D, d) orthonormal, features = arms @ basis; the identity when they span
+    rank: int  # d
+    spans: bool
+    reward: Reward
+    safety: tuple[Limit, ...]
+    safe_level: Floats  # (K,)
+    max_level: Floats  # (K,)
+    level_grid: tuple[float, ...]  # ascending; empty when every level can be set
+    max_step: float | None
+    epsilon: float
+    delta: float
+    delta_safety: float
+    regularization: float
+    _index: dict[str, int]
+    _fingerprint: str | None
+
+    def __init__(
+        self,
+        arms: object,
+        reward: Reward,
+        safety: Limit | Sequence[Limit],
+        *,
+        safe_level: object,
+        epsilon: float,
+        delta: float,
+        delta_safety: float,
+        regularization: float = 1.0,
+        level_grid: object = None,
+        max_level: object = 1.0,
+        max_step: float | None = None,
+        names: Sequence[str] | None = None,
+        **unknown: Never,
+    ) -> None:
+        known_keys("", unknown, _KEYS, HINTS)
+        table = read_arms(arms, names)
+        span = span_of(table.features)
+        settings = {
+            "reward": reward, "safety": safety, "safe_level": safe_level, "epsilon": epsilon, "delta": delta,
+            "delta_safety": delta_safety, "regularization": regularization, "level_grid": level_grid,
+            "max_level": max_level, "max_step": max_step,
+        }  # fmt: skip
+        self._settle(ArmTable(table.names, frozen(table.features)), span, settings)
+        if not span.spans:
+            warnings.warn(_span_notice(self), NotSpanningWarning, stacklevel=2)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Problem:
+        """The problem in a TOML or JSON file; its tables "world" and "policy" are left to others."""
+        table = read_table(path)
+        try:
+            return cls.from_dict(table, folder=as_path("path", path).parent)
+        except InvalidInput as error:
+            error.add_note(f"while reading {path}")
+            raise
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, object], *, folder: str | Path = ".") -> Problem:
+        """The problem that a table in the form of `to_dict` describes; `arms_file` is relative to the folder."""
+        if not isinstance(table, Mapping):
+            raise InvalidInput("table", table, "must be a mapping", "Pass what Problem.to_dict gives.")
+        given = {key: value for key, value in table.items() if key not in _KEYS_OF_OTHERS}
+        known_keys("", given, (*_KEYS, "arms_file"), HINTS)
+        given["arms"] = _arms_in(given, Path(folder))
+        given.pop("arms_file", None)
+        for key, remedy in _REQUIRED.items():
+            if key not in given:
+                raise InvalidInput(key, ABSENT, "is required", remedy)
+        given["reward"] = reward_in(given["reward"])
+        given["safety"] = limits_in(given["safety"])
+        return cls(**given)  # type: ignore[arg-type]  # the constructor checks every type itself
+
+    def save(self, path: str | Path) -> None:
+        """The file, TOML or JSON by its ending, holds exactly this problem; what was in it before is replaced."""
+        write_table(path, self.to_dict())
+
+    def to_dict(self) -> dict[str, object]:
+        """The problem as plain numbers, texts, lists and dicts, from which `from_dict` makes an equal one."""
+        rows: list[list[float]] = self.arms.tolist()
+        return {**self._plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self._plain_signals()}
+
+    def with_(self, **changes: object) -> Problem:
+        """A copy with these changes, checked anew; new arms bring their own names."""
+        known_keys("", changes, _KEYS, HINTS)
+        settings = {**self._settings(), **changes}
+        arms, names = settings.pop("arms", None), settings.pop("names", None)
+        if "arms" in changes:
+            return type(self)(arms, names=names, **settings)  # type: ignore[arg-type]
+        table = ArmTable(self.names, self.arms)
+        copy = object.__new__(type(self))  # the span is known and its user was told
+        copy._settle(renamed(table, names) if "names" in changes else table, self._span(), settings)
+        return copy
+
+    @property
+    def size(self) -> int:
+        """The number of arms."""
+        return len(self.names)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the whole content, in hexadecimal."""
+        if self._fingerprint is None:
+            object.__setattr__(self, "_fingerprint", _digest(self))  # on demand: a large table takes a while
+        return str(self._fingerprint)
+
+    def index_of(self, name: str) -> int:
+        """The place of the arm with this name, from 0."""
+        if isinstance(name, str) and name in self._index:
+            return self._index[name]
+        raise InvalidInput("arm", name, "is not the name of an arm", did_you_mean(name, self.names))
+
+    def _settle(self, table: ArmTable, span: Span, settings: Mapping[str, object]) -> None:
+        """Every attribute, checked and in place; the arms are frozen already."""
+        arms = table.features
+        content: dict[str, object] = {
+            **checked_settings(table, settings), "names": table.names, "arms": arms, "basis": frozen(span.basis),
+            "rank": span.basis.shape[1], "spans": span.spans,
+            "features": arms if span.spans else frozen(span.features),
+            "_index": {name: k for k, name in enumerate(table.names)}, "_fingerprint": None,
+        }  # fmt: skip
+        for name, value in content.items():
+            object.__setattr__(self, name, value)
+
+    def _span(self) -> Span:
+        """The span as it was found: computed once, so that every copy has the same coordinates to the last bit."""
+        return Span(self.features, self.basis, self.spans)
+
+    def _settings(self) -> dict[str, object]:
+        """What the constructor takes besides the arms."""
+        return {**self._plain_settings(), "reward": self.reward, "safety": self.safety}
+
+    def _plain_settings(self) -> dict[str, object]:
+        """The settings as plain numbers and lists; levels as one number where they are all the same."""
+        optional = {"level_grid": list(self.level_grid) or None, "max_step": self.max_step}
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "delta_safety": self.delta_safety,
+            "regularization": self.regularization,
+            "safe_level": compact_levels(self.safe_level),
+            "max_level": compact_levels(self.max_level),
+            **{key: value for key, value in optional.items() if value is not None},
+        }
+
+    def _plain_signals(self) -> dict[str, object]:
+        """The reward and the limits as plain tables."""
+        return {"reward": self.reward.to_dict(), "safety": [limit.to_dict() for limit in self.safety]}
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A problem never changes: make a changed copy with problem.with_({name}=...).")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"A problem never changes: {name} cannot be deleted.")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Problem):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __copy__(self) -> Problem:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Problem:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Problem], tuple[object, ...]]:
+        # Arrays come out of a pickle writable, so the copy is settled anew, with the same basis and no new warning.
+        return _restored, (type(self), self.names, self.arms, self._span(), self._settings())
+
+    def __repr__(self) -> str:
+        limits = ", ".join(f"{x.name} {'>=' if x.sign > 0 else '<='} {x.limit:g}" for x in self.safety)
+        return (
+            f"Problem({counted(self.size, 'arm')} in {counted(self.rank, 'dimension')}, {limits}, "
+            f"epsilon={self.epsilon:g}, delta={self.delta:g}, delta_safety={self.delta_safety:g})"
+        )
+
+
+_REQUIRED = {
+    "reward": "Add a table [reward] with noise and norm.",
+    "safety": "Add a table [[safety]] with name, at_least or at_most, noise and norm.",
+    "safe_level": "Give a level, above 0 and up to 1, at which every arm is known to be safe.",
+    "epsilon": "Choose how far from the best the answer may be, for example 0.01.",
+    "delta": "Choose the chance of a wrong answer, for example 0.05.",
+    "delta_safety": "Choose the chance of any unsafe pull, for example 0.05.",
+}
+_KEYS = (*_REQUIRED, "arms", "names", "regularization", "level_grid", "max_level", "max_step")
+_KEYS_OF_OTHERS = ("world", "policy")
+
+
+def _arms_in(table: Mapping[str, object], folder: Path) -> object:
+    """What the constructor takes as arms, from a table with either `arms` or `arms_file`."""
+    remedy = "Write a table [arms] with name = [features], or arms_file = 'arms.csv'."
+    if "arms" not in table and "arms_file" not in table:
+        raise InvalidInput("arms", ABSENT, "is required", remedy)
+    if "arms" in table and "arms_file" in table:
+        raise InvalidInput("arms_file", table["arms_file"], "must be left out when there are arms already", remedy)
+    if "arms_file" in table:
+        return folder / as_path("arms_file", table["arms_file"])
+    if isinstance(table["arms"], str):
+        raise InvalidInput("arms", table["arms"], "must be features", "To name a file, write arms_file instead.")
+    return table["arms"]
+
+
+def _span_notice(problem: Problem) -> str:
+    """What to tell the user about arms that do not span."""
+    return (
+        f"The arms have {counted(problem.arms.shape[1], 'feature')} but span only {counted(problem.rank, 'dimension')}."
+        " Nothing is lost: the work is done in the coordinates of their span, which are problem.features."
+    )
+
+
+def _digest(problem: Problem) -> str:
+    """SHA-256 over the content: a line of JSON, then the numbers of the arms and levels, little-endian."""
+    settings = {key: value for key, value in problem._plain_settings().items() if not key.endswith("_level")}
+    head = ["surefoot problem 1", settings, problem._plain_signals(), problem.names, problem.arms.shape]
+    line = json.dumps(head, sort_keys=True)  # floats as their shortest exact text
+    digest = hashlib.sha256(line.encode() + b"\n")
+    for numbers in (problem.arms, problem.safe_level, problem.max_level):
+        digest.update(numbers.astype("<f8", copy=False).data)
+    return digest.hexdigest()
+
+
+def _restored(
+    kind: type[Problem], names: tuple[str, ...], arms: Floats, span: Span, settings: Mapping[str, object]
+) -> Problem:
+    """The problem that was pickled."""
+    problem = object.__new__(kind)
+    problem._settle(ArmTable(names, frozen(arms)), span, settings)
+    return problem

@@ -1,0 +1,133 @@
+"""The settings of a problem, checked against each other and against the arms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from surefoot.errors import InvalidInput
+from surefoot.problem.arms import ArmTable
+from surefoot.problem.checks import SMALLEST, Floats, frozen, number, per_arm, positive, vector
+from surefoot.problem.limits import Reward, checked_limits
+
+SMALLEST_DELTA = 1e-300  # split over many limits it still has a finite logarithm
+LEAST_REGULARIZATION = 1e-9  # times the longest arm squared; below, the first updates cancel nearly all digits
+STEP_SLACK = 1e-9  # 0.4 - 0.3 comes out a little above 0.1, and nobody means that
+
+_LEVELS = "Give one level above 0 and up to 1, or one for each arm."
+
+
+def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings as a problem holds them."""
+    epsilon = "Choose how far from the best the answer may be, for example 0.01."
+    grid = _grid(settings.get("level_grid"))
+    safe = _rounded_down(_levels("safe_level", settings["safe_level"], arms.names), grid, arms.names)
+    highest = _levels("max_level", settings.get("max_level", 1.0), arms.names)
+    _check_room(safe, highest, arms.names)
+    return {
+        "reward": _reward(settings["reward"]),
+        "safety": checked_limits(settings["safety"]),
+        "epsilon": number("epsilon", settings["epsilon"], epsilon, at_least=0.0),
+        "delta": _chance("delta", settings["delta"], "a wrong answer"),
+        "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
+        "regularization": _regularization(settings.get("regularization", 1.0), arms.features),
+        "safe_level": frozen(safe),
+        "max_level": frozen(highest),
+        "level_grid": grid,
+        "max_step": _max_step(settings.get("max_step"), grid, float(safe.min()), float(highest.max())),
+    }
+
+
+def compact_levels(levels: Floats) -> float | list[float]:
+    """The levels as one number when they are all the same, otherwise as a list."""
+    listed: list[float] = levels.tolist()
+    return listed[0] if len(set(listed)) == 1 else listed
+
+
+def _reward(value: object) -> Reward:
+    """The reward."""
+    if not isinstance(value, Reward):
+        raise InvalidInput("reward", value, "must be a Reward", "Pass Reward(noise=..., norm=...).")
+    return value
+
+
+def _chance(field: str, value: object, of_what: str) -> float:
+    """A probability strictly between 0 and 1."""
+    remedy = f"Choose the chance of {of_what}, for example 0.05."
+    chance = number(field, value, remedy, above=0.0, below=1.0)
+    if chance < SMALLEST_DELTA:
+        raise InvalidInput(field, value, f"must be at least {SMALLEST_DELTA:g}", remedy)
+    return chance
+
+
+def _regularization(value: object, features: Floats) -> float:
+    """The regularization, large enough for the scale of the features."""
+    result = positive("regularization", value, "Choose a number above 0, for example 1.0.")
+    least = LEAST_REGULARIZATION * float(np.einsum("kd,kd->k", features, features).max())
+    if result < least:
+        reason = f"must be at least {least:.3g} for arms this long, or rounding errors swamp the first pulls"
+        raise InvalidInput("regularization", value, reason, "Raise it, or scale the features down.")
+    return result
+
+
+def _levels(field: str, value: object, names: tuple[str, ...]) -> Floats:
+    """One level for each arm, above 0 and at most 1."""
+    levels = per_arm(field, value, names, _LEVELS)
+    wrong = np.flatnonzero(~((levels >= SMALLEST) & (levels <= 1.0)))
+    if wrong.size:
+        arm = int(wrong[0])
+        one_for_all = wrong.size == len(names) and np.ptp(levels) == 0.0
+        where = field if one_for_all else f"{field} of arm {names[arm]!r}"
+        raise InvalidInput(where, levels[arm], "must lie above 0 and at most at 1", _LEVELS)
+    return levels
+
+
+def _grid(value: object) -> tuple[float, ...]:
+    """The levels that the dial can take, ascending and each once; empty when it takes them all."""
+    if value is None:
+        return ()
+    remedy = "List the levels that the dial can take, for example [0.25, 0.5, 0.75, 1.0]."
+    points = vector("level_grid", value, remedy)
+    wrong = np.flatnonzero(~((points >= SMALLEST) & (points <= 1.0)))
+    if wrong.size:
+        field = f"level_grid[{wrong[0]}]"
+        raise InvalidInput(field, points[wrong[0]], "must lie above 0 and at most at 1", remedy)
+    return tuple(sorted(set(points.tolist())))
+
+
+def _rounded_down(levels: Floats, grid: tuple[float, ...], names: tuple[str, ...]) -> Floats:
+    """The highest level of the grid at or below each known safe level."""
+    if not grid:
+        return levels
+    places = np.searchsorted(np.array(grid), levels, side="right") - 1
+    if places.min() < 0:
+        arm = int(places.argmin())
+        reason = f"lies below every level of level_grid, whose lowest is {grid[0]:g}"
+        remedy = "Add a level to the grid that is at or below it."
+        raise InvalidInput(f"safe_level of arm {names[arm]!r}", levels[arm], reason, remedy)
+    return np.array(grid)[places]
+
+
+def _check_room(safe: Floats, highest: Floats, names: tuple[str, ...]) -> None:
+    """Nothing, when no arm's highest level is below its safe one."""
+    wrong = np.flatnonzero(highest < safe)
+    if wrong.size:
+        arm = int(wrong[0])
+        reason = f"must not be below the safe level {safe[arm]:g}, which is pulled first"
+        remedy = "Raise max_level, or lower safe_level."
+        raise InvalidInput(f"max_level of arm {names[arm]!r}", highest[arm], reason, remedy)
+
+
+def _max_step(value: object, grid: tuple[float, ...], lowest: float, highest: float) -> float | None:
+    """The largest step, which must reach from each level of the grid that is used to the next."""
+    if value is None:
+        return None
+    step = positive("max_step", value, "Give the largest increase of a level from one pull to the next, or None.")
+    used = [level for level in grid if lowest <= level <= highest]
+    for below, above in pairwise(used):
+        if above - below > step * (1.0 + STEP_SLACK):
+            reason = f"is less than the step from {below:g} to {above:g} in level_grid, which could never be taken"
+            raise InvalidInput("max_step", value, reason, "Raise max_step, or add levels in between.")
+    return step

@@ -1,0 +1,55 @@
+"""A whole storage looked through: its file, its rows, and every study replayed and audited."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.errors import AuditWarning, StorageDamaged, SurefootError
+from surefoot.storage import maintenance
+from surefoot.storage.store import Store, open_store
+from surefoot.studies.lifecycle import opened
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What was found; no faults is good."""
+
+    storage: str
+    revision: str
+    studies: int
+    events: int
+    faults: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings as a table."""
+        return {**vars(self), "faults": list(self.faults), "sound": self.sound}
+
+
+def check_storage(storage: str | None = None) -> Checkup:
+    """Everything that is wrong with the storage or with one of its studies, in words."""
+    condition = maintenance.check(storage)
+    faults = list(condition.faults)
+    store = open_store(storage)
+    try:
+        names = [row["name"] for row in store.listed()]
+    except StorageDamaged as error:
+        names = []
+        faults.append(f"the list of studies: {error.detail}")
+    for name in names:
+        faults += [f"study {name!r}: {fault}" for fault in faults_of(store, name)]
+    return Checkup(condition.storage, condition.revision, condition.studies, condition.events, tuple(faults))
+
+
+def faults_of(store: Store, name: str) -> list[str]:
+    """What is wrong with this study."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            return [str(mismatch) for mismatch in opened(store, name).audit().mismatches]
+    except SurefootError as error:
+        return [str(error)]
