@@ -174,6 +174,40 @@ class Frozen(SurefootError):
         )
 
 
+class PolicyNeeded(SurefootError):
+    """A study with a policy that is not part of surefoot, opened without it."""
+
+    def __init__(self, study: str, policy: str, home: str) -> None:
+        super().__init__(study, policy, home)
+        self.study = study
+        self.policy = policy
+        self.home = home
+
+    def __str__(self) -> str:
+        name = self.home.rpartition(":")[2]
+        return (
+            f"The study {self.study!r} decides by the policy {self.policy!r} ({self.home}), which is not part of "
+            "surefoot, and code that is named in stored data is never imported by itself. Hand it in: "
+            f"load_study(..., policy={name}), or --policy {self.home}."
+        )
+
+
+class OtherVersion(SurefootError):
+    """A study that was begun with other versions of what decides, and can only be read here."""
+
+    def __init__(self, study: str, differences: Iterable[str]) -> None:
+        super().__init__(study, tuple(differences))
+        self.study = study
+        self.differences = tuple(differences)
+
+    def __str__(self) -> str:
+        return (
+            f"The study {self.study!r} goes on only with the versions that it was begun with: "
+            f"{'; '.join(self.differences)}. Other sets in the middle of a study would spend its delta twice. Go on "
+            "with the release that made it, or carry its data into a new study: create_study(..., warm_start=study)."
+        )
+
+
 class NotFrozen(SurefootError):
     """A release of a study that nothing holds."""
 
@@ -281,6 +315,10 @@ class AuditWarning(SurefootWarning):
     """A stored decision that is not the one recomputed from the events before it."""
 
 
+class OtherVersionWarning(SurefootWarning):
+    """A study was begun with other versions of what decides, and opens for reading only."""
+
+
 class ModelAlarm(SurefootWarning):
     """Data that contradict the model; the study is frozen."""
 
@@ -289,11 +327,19 @@ class NeverStopsWarning(SurefootWarning):
     """The chosen policy may never stop on this problem by itself."""
 
 
+class RenamedWarning(SurefootWarning):
+    """A word of an earlier version, which goes on working; the message says what it is called now."""
+
+
+class InterpretedWarning(SurefootWarning):
+    """A part of a policy or a world is plain Python, so every round waits for the interpreter."""
+
+
 class NotSpanningWarning(SurefootWarning):
     """The arms span fewer dimensions than they have features; the work is done in their span."""
 
 
-class LevelAlarm(SurefootWarning):
+class LevelExceeded(SurefootWarning):
     """A pull was applied above the level that was certified safe."""
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED, Records
+from surefoot.core.records import Records
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.live.certificate import NOTHING, guarantee_of
+from surefoot.live.certificate import NOTHING
 from surefoot.policies import Policy
+from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 
@@ -89,7 +91,7 @@ class Runs:
         mean = mean_interval(pulls, confidence)
         table: dict[str, Any] = {
             "policy": self.policy.name,
-            "guarantee": guarantee_of(self.policy),
+            "guarantee": self.policy.guarantee(self.problem).kind,
             "runs": runs,
             "interrupted": self.interrupted,
             "certified_runs": int(self.stopped.sum()),
@@ -166,9 +168,10 @@ def judged(
     answer_unsafe = stopped & (records.arm >= 0) & unsafe_levels(truth, answered, records.level)
     slack = 1e-9 * max(1.0, abs(truth.best_value))
     too_far = stopped & (np.nan_to_num(suboptimality) > problem.epsilon + slack)
-    if not policy.keeps_limits:
+    kind = policy.guarantee(problem).kind
+    if kind == WITHOUT_LIMITS:
         broken = stopped & (truth.best_without_limits - value > problem.epsilon + slack)
-    elif policy.selection == "optimistic" or truth.best_arm < 0:
+    elif kind != PROPOSITION_1 or truth.best_arm < 0:
         broken = too_far
     else:  # Proposition 1: what is unlearned about the level of the best arm is not promised
         unlearned = (1.0 - records.levels[:, truth.best_arm] / truth.best_level) * truth.best_value

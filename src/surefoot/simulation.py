@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.layout import side_by_side
-from surefoot.core.nature import TOLERANCE
-from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
+from surefoot.core.parts import Response
+from surefoot.core.records import Records, new_records
+from surefoot.core.types import PULL, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy, check_policy
+from surefoot.policies.bound import Faced, ceiling_of, faced, play_of
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed
 from surefoot.results import Judgement, Runs, judged
 from surefoot.worlds import Linear
+from surefoot.worlds.response import TOLERANCE
 
 LARGEST_CHUNK = 500  # runs
 
@@ -44,16 +47,15 @@ def simulate(
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
     workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
-    inst = policy.instance(problem)
-    rules = policy.rules(problem, inst)
-    policy.engine()  # once, before threads ask for it
+    found, response = faced(policy, problem), world.response()
+    play = play_of(found, response)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
     with progress_bar(progress, runs, policy.name) as advance:
-        for start, records in finished_chunks(policy, inst, rules, world.truth(), seed, max_pulls, starts, workers):
+        for start, records in finished_chunks(play, found, response, seed, max_pulls, starts, workers):
             done[start] = records
             advance(len(records.pulls))
-    return assembled(world, problem, policy, inst, seed, runs, done)
+    return assembled(world, problem, policy, seed, runs, done)
 
 
 def chunks(first_run: int, runs: int, workers: int) -> list[tuple[int, int]]:
@@ -63,16 +65,13 @@ def chunks(first_run: int, runs: int, workers: int) -> list[tuple[int, int]]:
 
 
 def finished_chunks(
-    policy: Policy, inst: Instance, rules: Any, truth: Truth, seed: int, max_pulls: int,
-    starts: list[tuple[int, int]], workers: int,
+    play: Any, found: Faced, response: Response, seed: int, max_pulls: int, starts: list[tuple[int, int]], workers: int
 ) -> Iterator[tuple[int, Records]]:  # fmt: skip
     """The records of each chunk as soon as it is done; ends early, in peace, on Ctrl-C."""
     from joblib import Parallel, delayed
 
     cancel = np.zeros(1, np.int64)
-    tasks = (
-        delayed(played)(policy, inst, rules, truth, seed, max_pulls, start, count, cancel) for start, count in starts
-    )
+    tasks = (delayed(played)(play, found, response, seed, max_pulls, start, count, cancel) for start, count in starts)
     try:
         # Threads: compiled code runs without the interpreter's lock, and nothing has to be sent anywhere.
         yield from Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered")(tasks)
@@ -83,33 +82,33 @@ def finished_chunks(
 
 
 def played(
-    policy: Policy, inst: Instance, rules: Any, truth: Truth, seed: int, max_pulls: int, start: int, count: int,
-    cancel: Indices,
+    play: Any, found: Faced, response: Response, seed: int, max_pulls: int, start: int, count: int, cancel: Indices
 ) -> tuple[int, Records]:  # fmt: skip
     """The records of one chunk."""
-    records = new_records(count, len(inst.X))
-    inst, truth, state, work = side_by_side(inst, truth, new_state(inst), new_work(inst))
-    policy.engine().play(inst, rules, truth, seed, start, max_pulls, state, work, records, cancel)
+    records = new_records(count, len(found.inst.X))
+    inst, truth, room = side_by_side((found.inst, response.truth, response.room))[1]
+    state, work = found.new_state(), found.new_work()
+    play(inst, found.plan.rules, truth, room, seed, start, max_pulls, state, work, records, cancel)
     return start, records
 
 
 def assembled(
-    world: Linear, problem: Problem, policy: Policy, inst: Instance, seed: int, runs: int, done: dict[int, Records]
+    world: Linear, problem: Problem, policy: Policy, seed: int, runs: int, done: dict[int, Records]
 ) -> Runs:
     """The finished runs in order."""
     order = sorted(done)
-    parts = [done[start] for start in order] or [new_records(0, len(inst.X))]
+    parts = [done[start] for start in order] or [new_records(0, problem.size)]
     records = Records(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     numbers = [np.arange(start, start + len(done[start].pulls)) for start in order]
     number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
     finished = records.status != PULL
     kept = Records(*(column[finished] for column in records))
-    return judged(problem, policy, seed, number[finished], kept, runs, judgement(world, problem, inst))
+    return judged(problem, policy, seed, number[finished], kept, runs, judgement(world, problem))
 
 
-def judgement(world: Linear, problem: Problem, inst: Instance) -> Judgement:
+def judgement(world: Linear, problem: Problem) -> Judgement:
     """What is needed of the world to judge answers."""
-    truth = world.truth()
+    truth = world.response().truth
     reaches = np.full(world.size, np.inf)
     for s, eta0 in enumerate(truth.eta0):
         slope = truth.value[s + 1]
@@ -122,7 +121,7 @@ def judgement(world: Linear, problem: Problem, inst: Instance) -> Judgement:
         best_arm=best,
         best_level=float(world.best_levels(problem)[best]) if best >= 0 else 0.0,
         best_value=world.best_value(problem),
-        best_without_limits=float((inst.ceiling * world.values).max()),
+        best_without_limits=float((ceiling_of(problem) * world.values).max()),
     )
 
 

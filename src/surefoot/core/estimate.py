@@ -1,136 +1,172 @@
 """Estimation in arm space: what an observation changes.                                                  (E1, E2)
 
-All that a round needs are numbers per arm and G = X A^-1 X^T, of which only the diagonal and single columns are read.
+All that a round needs are numbers per arm and G = X A^-1 X^T. This is the only file that reads G; the others ask for a
+column, the diagonal or a squared norm, so that another way to keep G touches no rule.
 """
 
-from surefoot.core.confidence import is_possible
-from surefoot.core.kernel import kernel, rare
-from surefoot.core.linear import cholesky, forward_solve, gram_matrix
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.linear import add_information, cholesky, forward_solve
 from surefoot.core.logarithm import log, log1p
-from surefoot.core.types import (
-    CHALLENGER,
-    CONTRADICTED,
-    EXPLORING,
-    FROZEN,
-    LEADER,
-    NULL,
-    PHASE,
-    ROUND,
-    SINCE_REFRESH,
-    Instance,
-    State,
-    Vector,
-    Work,
-)
-from surefoot.sets.directional import begin_aims, refresh_aims, update_aims, weigh_pull
-
-REFRESH_EVERY = 10_000
+from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
 
 
-@rare
-def begin(inst: Instance, state: State, work: Work) -> None:
-    """The state before the first pull."""
-    for k in range(len(state.N)):
-        state.N[k] = 0.0
-        state.pulls[k] = 0
-        state.last[k] = state.low[k] = inst.gamma0[k]
-        state.high[k] = inst.ceiling[k]
-        for s in range(len(inst.R)):
-            state.M[s, k] = 0.0
-        for s in range(len(inst.eta0)):
-            state.low_of[s, k] = 0.0
-            state.high_of[s, k] = 1.0
-    state.basis[0] = -1
-    state.clock[ROUND] = 0
-    state.clock[PHASE] = EXPLORING
-    state.clock[FROZEN] = 0
-    state.clock[CONTRADICTED] = 0
-    state.clock[LEADER] = state.clock[CHALLENGER] = NULL
-    begin_aims(state)
-    refresh(inst, state, work)
+class Estimate(NamedTuple):
+    """What is known of the weights. N and M are sufficient: all but the number of pulls can be rebuilt from them."""
+
+    N: Vector  # (K,) sum of gamma^2 over the arm's pulls
+    M: Matrix  # (n, K) sum of gamma * observation over the arm's pulls
+    pulls: Indices  # (K,) number of pulls
+    G: Tensor  # (g, K, K) X A^-1 X^T
+    v: Matrix  # (g, K) its diagonal
+    est: Matrix  # (n, K) estimates x_k . theta_hat and x_k . mu_hat
+    log_det: Vector  # (g,) log det(A) - log det(regularisation), for (E4)
+
+
+class Scratch(NamedTuple):
+    """Room for small linear algebra."""
+
+    A: Matrix  # (d, d)
+    W: Matrix  # (K, d)
+    y: Vector  # (d,)
+    u: Vector  # (d,)
+    column: Vector  # (K,)
+
+
+def new_estimate(inst: Instance) -> Estimate:
+    """An estimate of zeros, which `refresh_gram` fills in."""
+    K, n, g = len(inst.X), len(inst.R), len(inst.log_det)
+    return Estimate(
+        N=np.zeros(K), M=np.zeros((n, K)), pulls=np.zeros(K, np.int64), G=np.zeros((g, K, K)), v=np.zeros((g, K)),
+        est=np.zeros((n, K)), log_det=np.zeros(g),
+    )  # fmt: skip
+
+
+def new_scratch(inst: Instance) -> Scratch:
+    """Room of the right size."""
+    K, d = inst.X.shape
+    return Scratch(np.zeros((d, d)), np.zeros((K, d)), np.zeros(d), np.zeros(d), np.zeros(K))
+
+
+# -- what others read ---------------------------------------------------------------------------------------------------
+
+
+@thin
+def column(estimate: Estimate, g: int, k: int) -> Vector:
+    """x_k . A^-1 x_a for every arm a, by Gram matrix g."""
+    return estimate.G[g, k]
+
+
+@thin
+def diagonal(estimate: Estimate, g: int) -> Vector:
+    """|x_k|^2 in A^-1 of every arm."""
+    return estimate.v[g]
+
+
+@thin
+def squared_norm(estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float) -> float:
+    """|y|^2 in A^-1 for y = level_k x_k - level_i x_i; exact duplicates at one level give exactly 0."""
+    square: float = (
+        level_k * level_k * estimate.v[g, k]
+        + level_i * level_i * estimate.v[g, i]
+        - 2.0 * level_k * level_i * estimate.G[g, i, k]
+    )
+    return max(square, 0.0)
+
+
+@thin
+def arm_width(estimate: Estimate, ball: Ball, k: int) -> float:
+    """The half-width of the ball's interval for x_k . weights.                                             (E5)"""
+    return ball.radius * sqrt(max(estimate.v[ball.g, k], 0.0))
+
+
+@thin
+def difference_width(estimate: Estimate, ball: Ball, k: int, level_k: float, i: int, level_i: float) -> float:
+    """The half-width of the ball's interval for (level_k x_k - level_i x_i) . weights.                      (E5)"""
+    return ball.radius * sqrt(squared_norm(estimate, ball.g, k, level_k, i, level_i))
+
+
+# -- how it is kept -----------------------------------------------------------------------------------------------------
 
 
 @kernel
-def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
-    """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
-    t = state.clock[ROUND] + 1
-    for g in range(len(inst.lam) if inst.any_norm else 0):  # first, since it waits for nothing
-        state.growth[g] += log1p(inst.rate[g] / (1.0 + (t - 1) * inst.rate[g]))
+def update(inst: Instance, estimate: Estimate, u: Vector, k: int, gamma: float, observed: Vector) -> bool:
+    """The estimate after pulling arm k at level gamma; False if the numbers broke down. u is room for K.  (E1, E2)"""
     healthy = True
-    K, n = len(state.N), len(inst.R)
-    u = work.column
-    if inst.aims > 0:  # with what was known before this result
-        weigh_pull(inst, state, work, k, gamma)
-        update_aims(inst, state, work, k, gamma, observed)
-    for g in range(len(inst.lam)):
-        gain = gamma * gamma * state.v[g, k]
+    K, n = len(estimate.N), len(inst.R)
+    for g in range(len(inst.log_det)):
+        gain = gamma * gamma * estimate.v[g, k]
         weight = gamma / (1.0 + gain)
         for a in range(K):
-            u[a] = state.G[g, k, a]
+            u[a] = estimate.G[g, k, a]
         for s in range(n):
             if inst.gram_of[s] == g:
-                change = weight * (observed[s] - gamma * state.est[s, k])
+                change = weight * (observed[s] - gamma * estimate.est[s, k])
                 healthy = healthy and abs(change) < 1e300
                 for a in range(K):
-                    state.est[s, a] += change * u[a]
+                    estimate.est[s, a] += change * u[a]
         for a in range(K):
             factor = weight * gamma * u[a]
-            row = state.G[g, a]
+            row = estimate.G[g, a]
             for b in range(K):
                 row[b] -= factor * u[b]
-            state.v[g, a] = row[a]
-            healthy = healthy and state.v[g, a] >= 0.0
-        state.log_det[g] += log1p(gain)
-    state.N[k] += gamma * gamma
+            estimate.v[g, a] = row[a]
+            healthy = healthy and estimate.v[g, a] >= 0.0
+        estimate.log_det[g] += log1p(gain)
+    estimate.N[k] += gamma * gamma
     for s in range(n):
-        state.M[s, k] += gamma * observed[s]
-    state.pulls[k] += 1
-    state.last[k] = gamma
-    state.clock[ROUND] = t
-    state.clock[SINCE_REFRESH] += 1
-    if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
-        healthy = refresh(inst, state, work) and healthy
-        if not is_possible(inst, state):
-            state.clock[CONTRADICTED] = 1
+        estimate.M[s, k] += gamma * observed[s]
+    estimate.pulls[k] += 1
     return healthy
 
 
 @rare
-def refresh(inst: Instance, state: State, work: Work) -> bool:
-    """G, the estimates and the aims, anew from the sufficient statistics; False if they broke down.     (E1, E2)"""
+def refresh_gram(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
+    """Gram matrix g and what is estimated with it, anew from the sufficient statistics; False if they broke down.
+
+    Leaves the Cholesky factor C of A in scratch.A, and the rows C^-1 x_k in scratch.W.                  (E1, E2)
+    """
     K, d = inst.X.shape
-    healthy = True
-    for g in range(len(inst.lam)):
-        gram_matrix(inst, state, inst.lam[g], work.A)
-        healthy = cholesky(work.A, 0.0) and healthy
-        state.growth[g] = log(1.0 + state.clock[ROUND] * inst.rate[g])
-        state.log_det[g] = -d * log(inst.lam[g])
-        for a in range(d):
-            state.log_det[g] += 2.0 * log(work.A[a, a])
-        for k in range(K):
-            forward_solve(work.A, inst.X[k], work.W[k])
-        for k in range(K):
-            for j in range(k + 1):
-                total = 0.0
-                for a in range(d):
-                    total += work.W[k, a] * work.W[j, a]
-                state.G[g, k, j] = total
-                state.G[g, j, k] = total
-            state.v[g, k] = state.G[g, k, k]
-        for s in range(len(inst.R)):
-            if inst.gram_of[s] == g:
-                for a in range(d):
-                    total = 0.0
-                    for k in range(K):
-                        total += state.M[s, k] * inst.X[k, a]
-                    work.y[a] = total
-                forward_solve(work.A, work.y, work.u)
-                for k in range(K):
-                    total = 0.0
-                    for a in range(d):
-                        total += work.W[k, a] * work.u[a]
-                    state.est[s, k] = total
-        if inst.aims > 0:
-            refresh_aims(inst, state, work, g)
-    state.clock[SINCE_REFRESH] = 0
+    for a in range(d):
+        for b in range(d):
+            scratch.A[a, b] = inst.regularization[g, a, b]
+    add_information(inst.X, estimate.N, scratch.A)
+    healthy = cholesky(scratch.A, 0.0)
+    estimate.log_det[g] = -inst.log_det[g]
+    for a in range(d):
+        estimate.log_det[g] += 2.0 * log(scratch.A[a, a])
+    for k in range(K):
+        forward_solve(scratch.A, inst.X[k], scratch.W[k])
+    for k in range(K):
+        for j in range(k + 1):
+            total = 0.0
+            for a in range(d):
+                total += scratch.W[k, a] * scratch.W[j, a]
+            estimate.G[g, k, j] = total
+            estimate.G[g, j, k] = total
+        estimate.v[g, k] = estimate.G[g, k, k]
+    for s in range(len(inst.R)):
+        if inst.gram_of[s] == g:
+            refresh_signal(inst, estimate, scratch, s)
     return healthy
+
+
+@kernel
+def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """The estimates of signal s, by the factor in `scratch`.                                                (E2)"""
+    K, d = inst.X.shape
+    for a in range(d):
+        total = 0.0
+        for k in range(K):
+            total += estimate.M[s, k] * inst.X[k, a]
+        scratch.y[a] = total
+    forward_solve(scratch.A, scratch.y, scratch.u)
+    for k in range(K):
+        total = 0.0
+        for a in range(d):
+            total += scratch.W[k, a] * scratch.u[a]
+        estimate.est[s, k] = total

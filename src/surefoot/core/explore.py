@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
-from surefoot.core.confidence import arm_width, bound_safety, open_set
+from surefoot.core.estimate import arm_width
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC, certify
+from surefoot.core.parts import ball_of, bound_safety
 from surefoot.core.random import EXPLORE, philox, uniform
-from surefoot.core.types import CONTRADICTED, DECIDING, FROZEN, PHASE, ROUND, Indices, Instance, State, Vector, Work
+from surefoot.core.state import State, Work
+from surefoot.core.types import CONTRADICTED, DECIDING, PHASE, ROUND, Indices, Instance, Vector
 
 SCHEDULE, RANDOM = 0, 1  # the order of arms
 
@@ -41,21 +43,22 @@ def explored_arm(plan: Exploration, state: State, work: Work, seed: int, run: in
     if plan.order == SCHEDULE:
         return int(plan.schedule[t % len(plan.schedule)])
     philox(seed, EXPLORE, run, t, work.draw)
-    return int(uniform(work.draw[0]) * len(state.N))
+    return int(uniform(work.draw[0]) * len(state.estimate.N))
 
 
 @rare
 def levels_stopped_mattering(inst: Instance, state: State, work: Work, cost: float) -> bool:
     """Whether no arm that may still be best could gain more than `cost` from what is unlearned about its level."""
+    estimate, levels = state.estimate, state.levels
     bound_safety(inst, state, work)
-    certify(inst, state, work, DYNAMIC, True)
-    state.clock[FROZEN] = 0  # a look, not the moment at which static levels freeze
-    ball = open_set(inst, state, 0)
+    certify(inst, levels, work.bounds, DYNAMIC, True)
+    levels.frozen[0] = 0  # a look, not the moment at which static levels freeze
+    ball = ball_of(inst, state, 0)
     best = 0.0  # the value of a pull that is certainly at least this good; level 0 gives 0
-    for k in range(len(state.N)):
-        best = max(best, state.low[k] * (state.est[0, k] - arm_width(state, ball, k)))
-    for k in range(len(state.N)):
-        promise = max(state.est[0, k] + arm_width(state, ball, k), 0.0)
-        if state.high[k] * promise > best and (state.high[k] - state.low[k]) * promise > cost:
+    for k in range(len(estimate.N)):
+        best = max(best, levels.low[k] * (estimate.est[0, k] - arm_width(estimate, ball, k)))
+    for k in range(len(estimate.N)):
+        promise = max(estimate.est[0, k] + arm_width(estimate, ball, k), 0.0)
+        if levels.high[k] * promise > best and (levels.high[k] - levels.low[k]) * promise > cost:
             return False
     return True

@@ -1,59 +1,102 @@
 """Safe levels: how far up each dial may be turned.                                                          (S)"""
 
-from math import inf
+from typing import NamedTuple
 
-from surefoot.core.confidence import arm_width, open_set
-from surefoot.core.kernel import kernel
-from surefoot.core.types import FROZEN, Instance, State, Vector, Work
+import numpy as np
+
+from surefoot.core.kernel import kernel, thin
+from surefoot.core.types import Dial, Indices, Instance, Matrix, Vector
 
 STATIC, DYNAMIC, DYNAMIC_MAX = 0, 1, 2
 CROSSING = 1e-9  # levels that cross by more than rounding prove the confidence event wrong
 
 
+class Levels(NamedTuple):
+    """The levels of every arm, and what they follow from."""
+
+    last: Vector  # (K,) level last applied to the arm, gamma0 before its first pull
+    low: Vector  # (K,) certified level g-
+    high: Vector  # (K,) optimistic level g+, where the selection asks for it
+    low_of: Matrix  # (m, K) pessimistic level by each limit (its running maximum, where asked for); 0 before
+    high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
+    frozen: Indices  # (1,) whether static levels have been computed
+
+
+class Bounds(NamedTuple):
+    """What the confidence sets say in this round."""
+
+    lower: Matrix  # (m, K) lower bounds of the safety signals at full level
+    upper: Matrix  # (m, K) upper bounds
+    lead: Vector  # (K + 1,) the most by which each arm, and last the null pull, might beat the leader
+
+
+def new_levels(inst: Instance) -> Levels:
+    """Levels of zeros, which `begin_levels` fills in."""
+    m, K = len(inst.eta0), len(inst.X)
+    real = [np.zeros(shape) for shape in (K, K, K, (m, K), (m, K))]
+    return Levels(*real, frozen=np.zeros(1, np.int64))
+
+
+def new_bounds(inst: Instance) -> Bounds:
+    """Room for the bounds."""
+    m, K = len(inst.eta0), len(inst.X)
+    return Bounds(np.zeros((m, K)), np.zeros((m, K)), np.zeros(K + 1))
+
+
+@thin
+def begin_levels(inst: Instance, levels: Levels) -> None:
+    """The levels before the first pull; they come filled with zeros."""
+    for k in range(len(levels.low)):
+        levels.last[k] = levels.low[k] = inst.dial.gamma0[k]
+        levels.high[k] = inst.dial.ceiling[k]
+        for s in range(len(inst.eta0)):
+            levels.high_of[s, k] = 1.0
+
+
 @kernel
-def certify(inst: Instance, state: State, work: Work, mode: int, optimistic: bool) -> bool:
-    """The certified level of every arm, and the optimistic one if asked for, by the bounds in `work`.   (S2, S3)
+def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimistic: bool) -> bool:
+    """The certified level of every arm, and the optimistic one if asked for, by the bounds.             (S2, S3)
 
     False if the bounds contradict each other or a level that was said to be safe.
     """
-    if mode == STATIC and state.clock[FROZEN] == 1:
-        return known_levels_hold(inst, work)
+    if mode == STATIC and levels.frozen[0] == 1:
+        return known_levels_hold(inst, bounds)
     agree = True
-    for k in range(len(state.low)):
-        lowest, highest = inst.ceiling[k], inst.ceiling[k]
+    for k in range(len(levels.low)):
+        lowest, highest = inst.dial.ceiling[k], inst.dial.ceiling[k]
         for s in range(len(inst.eta0)):
-            low = level_at(work.lower[s, k], inst.eta0[s])
-            agree = agree and may_be_safe(work.upper[s, k], inst.gamma0[k], inst.eta0[s])
+            low = level_at(bounds.lower[s, k], inst.eta0[s])
+            agree = agree and may_be_safe(bounds.upper[s, k], inst.dial.gamma0[k], inst.eta0[s])
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
-                low = max(low, state.low_of[s, k])
-            state.low_of[s, k] = low
+                low = max(low, levels.low_of[s, k])
+            levels.low_of[s, k] = low
             lowest = min(lowest, low)
             if optimistic or mode == DYNAMIC_MAX:
-                high = level_at(work.upper[s, k], inst.eta0[s])
+                high = level_at(bounds.upper[s, k], inst.eta0[s])
                 if mode == DYNAMIC_MAX:
-                    high = state.high_of[s, k] = min(high, state.high_of[s, k])
+                    high = levels.high_of[s, k] = min(high, levels.high_of[s, k])
                     agree = agree and low <= high + CROSSING
                 highest = min(highest, high)
-        state.low[k] = max(inst.gamma0[k], round_down(inst.grid, lowest))
+        levels.low[k] = max(inst.dial.gamma0[k], round_down(inst.dial.grid, lowest))
         if optimistic:
-            state.high[k] = max(state.low[k], round_down(inst.grid, highest))
-    state.clock[FROZEN] = 1
+            levels.high[k] = max(levels.low[k], round_down(inst.dial.grid, highest))
+    levels.frozen[0] = 1
     return agree
 
 
-@kernel
+@thin
 def may_be_safe(bound: float, level: float, eta0: float) -> bool:
     """Whether a signal of at most `bound` per unit level can keep its limit at this level."""
     return level * bound >= eta0 * (1.0 + CROSSING)
 
 
 @kernel
-def known_levels_hold(inst: Instance, work: Work) -> bool:
+def known_levels_hold(inst: Instance, bounds: Bounds) -> bool:
     """Whether the bounds still allow that every arm is safe at its known level, as was promised."""
     hold = True
     for s in range(len(inst.eta0)):
-        for k in range(len(inst.gamma0)):
-            hold = hold and may_be_safe(work.upper[s, k], inst.gamma0[k], inst.eta0[s])
+        for k in range(len(inst.dial.gamma0)):
+            hold = hold and may_be_safe(bounds.upper[s, k], inst.dial.gamma0[k], inst.eta0[s])
     return hold
 
 
@@ -81,42 +124,24 @@ def round_down(grid: Vector, level: float) -> float:
 
 
 @kernel
-def reach(inst: Instance, state: State, work: Work) -> None:
+def reachable(dial: Dial, levels: Levels, reach: Vector) -> None:
     """The level at which each arm may be pulled now: certified, and not too large a step.                   (S4)"""
-    for k in range(len(state.low)):
-        work.reach[k] = stepped(inst, state, k, state.low[k])
+    for k in range(len(levels.low)):
+        reach[k] = stepped(dial, levels, k, levels.low[k])
 
 
 @kernel
-def stepped(inst: Instance, state: State, k: int, level: float) -> float:
+def stepped(dial: Dial, levels: Levels, k: int, level: float) -> float:
     """The level, or as much of it as one step from the arm's last level allows (its known level, before any pull)."""
-    allowed = state.last[k] + inst.step
+    allowed = levels.last[k] + dial.step
     if level <= allowed:
         return level
-    lowered = round_down(inst.grid, allowed)
-    return lowered if lowered > 0.0 or len(inst.grid) == 0 else inst.grid[0]
+    lowered = round_down(dial.grid, allowed)
+    return lowered if lowered > 0.0 or len(dial.grid) == 0 else dial.grid[0]
 
 
-@kernel
-def fix_at_ceiling(inst: Instance, state: State, work: Work) -> None:
+@thin
+def fix_at_ceiling(dial: Dial, levels: Levels, reach: Vector) -> None:
     """Every arm at the top of its dial, safe or not: the levels of a policy that knows no limits."""
-    for k in range(len(state.low)):
-        state.low[k] = state.high[k] = work.reach[k] = inst.ceiling[k]
-
-
-@kernel
-def margin(inst: Instance, state: State, k: int, level: float) -> float:
-    """The certified distance to the nearest limit when arm k is pulled at this level, in units of the signal.
-
-    The better of what today's set says and of what follows from the level that was certified, maybe in an earlier
-    round: a signal that keeps its limit at level l is at least eta0 * level / l here. A level known to be safe in
-    advance has a margin of at least 0 whatever the sets say.
-    """
-    smallest = inf
-    for s in range(1, len(inst.R)):
-        eta0, certified = inst.eta0[s - 1], state.low_of[s - 1, k]
-        distance = level * (state.est[s, k] - arm_width(state, open_set(inst, state, s), k)) - eta0
-        if level <= certified:
-            distance = max(distance, eta0 * (level / certified - 1.0))
-        smallest = min(smallest, distance)
-    return max(smallest, 0.0) if level <= inst.gamma0[k] else smallest
+    for k in range(len(levels.low)):
+        levels.low[k] = levels.high[k] = reach[k] = dial.ceiling[k]

@@ -2,20 +2,28 @@
 
 from math import sqrt
 
-from surefoot.core.kernel import kernel
-from surefoot.core.types import Instance, Matrix, State, Vector
+from surefoot.core.kernel import kernel, thin
+from surefoot.core.types import Matrix, Vector
 
 
 @kernel
-def gram_matrix(inst: Instance, state: State, regularization: float, A: Matrix) -> None:
-    """A = regularization I + sum z z^T over all pulls.                                                      (E1)"""
-    K, d = inst.X.shape
+def add_information(X: Matrix, N: Vector, A: Matrix) -> None:
+    """A + sum z z^T over all pulls, in the place of A; N holds each arm's sum of gamma^2.                   (E1)"""
+    K, d = X.shape
     for a in range(d):
         for b in range(d):
-            total = regularization if a == b else 0.0
+            total = A[a, b]
             for k in range(K):
-                total += state.N[k] * inst.X[k, a] * inst.X[k, b]
+                total += N[k] * X[k, a] * X[k, b]
             A[a, b] = total
+
+
+@thin
+def fill_diagonal(A: Matrix, value: float) -> None:
+    """The identity times the value, in the place of A."""
+    for a in range(len(A)):
+        for b in range(len(A)):
+            A[a, b] = value if a == b else 0.0
 
 
 @kernel

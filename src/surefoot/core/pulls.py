@@ -1,45 +1,50 @@
 """The pull that teaches most about the difference between leader and challenger.                    (G4-G7)"""
 
-from surefoot.core.confidence import squared_norm
-from surefoot.core.kernel import kernel
+from surefoot.core.estimate import Estimate, column, diagonal, squared_norm
+from surefoot.core.kernel import kernel, thin
+from surefoot.core.levels import Levels
 from surefoot.core.race import OPTIMISTIC, Race
-from surefoot.core.rounding import finite_weights, shortest_weights
-from surefoot.core.types import ROUND, Instance, State, Work
+from surefoot.core.rounding import Shares, finite_weights, shortest_weights
+from surefoot.core.state import State, Work
+from surefoot.core.types import ROUND, Instance, Vector
 
 GREEDY, ROUNDING, ROUNDING_FINITE, IN_TURN = 0, 1, 2, 3
 
 
 @kernel
-def choose_pull(inst: Instance, state: State, work: Work, rule: int, selection: int, race: Race) -> int:
+def choose_pull(
+    inst: Instance, state: State, work: Work, shares: Shares, rule: int, selection: int, race: Race
+) -> int:
     """The arm to pull, at the level that work.reach gives it."""
+    estimate, reach = state.estimate, work.reach
     if rule == IN_TURN:
-        return int(state.clock[ROUND] % len(state.N))
+        return int(state.clock[ROUND] % len(reach))
     i, j = max(race.leader, 0), max(race.challenger, 0)  # the null pull is any arm at level 0
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = level_cost(state, j)
         if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
-            return greedy(state, work, inst.gram_of[1 + tightest_limit(state, j)], j, 1.0, j, 0.0)
+            return greedy(estimate, reach, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
     if rule == GREEDY:
-        return greedy(state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
+        return greedy(estimate, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     if rule == ROUNDING:
-        shortest_weights(inst, state, work, i, race.leader_level, j, race.challenger_level)
+        shortest_weights(inst, shares, reach, i, race.leader_level, j, race.challenger_level)
     else:
-        finite_weights(state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
-    return furthest_behind(state, work)
+        finite_weights(estimate, shares, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
+    return furthest_behind(estimate, shares.weights, reach)
 
 
-@kernel
+@thin
 def level_cost(state: State, k: int) -> float:
     """What is at stake in the interval between the certified and the optimistic level of an arm."""
-    cost: float = (state.high[k] - state.low[k]) * abs(state.est[0, k])
+    cost: float = (state.levels.high[k] - state.levels.low[k]) * abs(state.estimate.est[0, k])
     return cost
 
 
-@kernel
+@thin
 def reward_cost(state: State, race: Race) -> float:
     """The part of the gap that is uncertainty about the reward, and not a difference of the estimates."""
-    i, j = max(race.leader, 0), max(race.challenger, 0)
-    difference: float = race.challenger_level * state.est[0, j] - race.leader_level * state.est[0, i]
+    i, j, values = max(race.leader, 0), max(race.challenger, 0), state.estimate.est[0]
+    difference: float = race.challenger_level * values[j] - race.leader_level * values[i]
     return race.gap - difference
 
 
@@ -50,22 +55,26 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     One pull shrinks a squared width |y|^2 in A^-1 by the share overlap^2 / (|y|^2 (1 + |z|^2)); each share counts by
     what its width costs.
     """
+    estimate = state.estimate
     i, j, g = max(race.leader, 0), max(race.challenger, 0), inst.gram_of[0]
-    square = squared_norm(state, g, j, race.challenger_level, i, race.leader_level)
+    square = squared_norm(estimate, g, j, race.challenger_level, i, race.leader_level)
     by_reward = max(reward_cost(state, race), 0.0) / square if square > 0.0 else 0.0
-    s_j, s_i = tightest_limit(state, j), tightest_limit(state, i)
+    s_j, s_i = tightest_limit(state.levels, j), tightest_limit(state.levels, i)
     g_j, g_i = inst.gram_of[1 + s_j], inst.gram_of[1 + s_i]
-    by_challenger = level_cost(state, j) / state.v[g_j, j] if race.challenger >= 0 and state.v[g_j, j] > 0.0 else 0.0
-    asks_both = race.leader >= 0 and race.leader != race.challenger and state.v[g_i, i] > 0.0
-    by_leader = level_cost(state, i) / state.v[g_i, i] if asks_both else 0.0
+    v, v_j, v_i = diagonal(estimate, g), diagonal(estimate, g_j), diagonal(estimate, g_i)
+    by_challenger = level_cost(state, j) / v_j[j] if race.challenger >= 0 and v_j[j] > 0.0 else 0.0
+    asks_both = race.leader >= 0 and race.leader != race.challenger and v_i[i] > 0.0
+    by_leader = level_cost(state, i) / v_i[i] if asks_both else 0.0
+    reward_j, reward_i = column(estimate, g, j), column(estimate, g, i)
+    safety_j, safety_i = column(estimate, g_j, j), column(estimate, g_i, i)
     best, most = 0, -1.0
-    for k in range(len(state.N)):
+    for k in range(len(work.reach)):
         level = work.reach[k]
         information = level * level
-        overlap = race.challenger_level * state.G[g, j, k] - race.leader_level * state.G[g, i, k]
-        gain = by_reward * overlap * overlap / (1.0 + information * state.v[g, k])
-        gain += by_challenger * state.G[g_j, j, k] * state.G[g_j, j, k] / (1.0 + information * state.v[g_j, k])
-        gain += by_leader * state.G[g_i, i, k] * state.G[g_i, i, k] / (1.0 + information * state.v[g_i, k])
+        overlap = race.challenger_level * reward_j[k] - race.leader_level * reward_i[k]
+        gain = by_reward * overlap * overlap / (1.0 + information * v[k])
+        gain += by_challenger * safety_j[k] * safety_j[k] / (1.0 + information * v_j[k])
+        gain += by_leader * safety_i[k] * safety_i[k] / (1.0 + information * v_i[k])
         gain *= information
         best = k if gain > most else best
         most = gain if gain > most else most
@@ -73,22 +82,23 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
 
 
 @kernel
-def tightest_limit(state: State, k: int) -> int:
+def tightest_limit(levels: Levels, k: int) -> int:
     """The limit that holds the arm's certified level down."""
     tightest = 0
-    for s in range(1, len(state.low_of)):
-        tightest = s if state.low_of[s, k] < state.low_of[tightest, k] else tightest
+    for s in range(1, len(levels.low_of)):
+        tightest = s if levels.low_of[s, k] < levels.low_of[tightest, k] else tightest
     return tightest
 
 
 @kernel
-def greedy(state: State, work: Work, g: int, i: int, level_i: float, j: int, level_j: float) -> int:
+def greedy(estimate: Estimate, reach: Vector, g: int, i: int, level_i: float, j: int, level_j: float) -> int:
     """The arm whose pull shrinks |y| most, y = level_i x_i - level_j x_j.                                   (G4)"""
+    v, column_i, column_j = diagonal(estimate, g), column(estimate, g, i), column(estimate, g, j)
     best, best_gain, best_den = 0, -1.0, 1.0  # gains are compared as fractions: a product is cheaper than a quotient
-    for k in range(len(state.N)):
-        level = work.reach[k]
-        overlap = level * (level_i * state.G[g, i, k] - level_j * state.G[g, j, k])
-        gain, den = overlap * overlap, 1.0 + level * level * state.v[g, k]
+    for k in range(len(reach)):
+        level = reach[k]
+        overlap = level * (level_i * column_i[k] - level_j * column_j[k])
+        gain, den = overlap * overlap, 1.0 + level * level * v[k]
         better = gain * best_den > best_gain * den
         best = k if better else best
         best_gain = gain if better else best_gain
@@ -97,17 +107,17 @@ def greedy(state: State, work: Work, g: int, i: int, level_i: float, j: int, lev
 
 
 @kernel
-def furthest_behind(state: State, work: Work) -> int:
+def furthest_behind(estimate: Estimate, weights: Vector, reach: Vector) -> int:
     """The arm with the fewest pulls for its share, counted in pulls at today's level.                       (G5)"""
     best, best_ratio = -1, 0.0
     total = 0.0
-    for k in range(len(state.N)):
-        total += abs(work.weights[k])
-    for k in range(len(state.N)):
-        share = abs(work.weights[k])
+    for k in range(len(weights)):
+        total += abs(weights[k])
+    for k in range(len(weights)):
+        share = abs(weights[k])
         if share <= 1e-12 * total:
             continue
-        ratio = state.N[k] / (work.reach[k] * work.reach[k] * share)
+        ratio = estimate.N[k] / (reach[k] * reach[k] * share)
         if best < 0 or ratio < best_ratio:
             best, best_ratio = k, ratio
     return max(best, 0)

@@ -4,7 +4,8 @@ from math import inf
 from typing import NamedTuple
 
 from surefoot.core.kernel import kernel
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance, State, Work
+from surefoot.core.state import State, Work
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance
 
 CONSERVATIVE, OPTIMISTIC = 0, 1
 
@@ -20,26 +21,24 @@ class Race(NamedTuple):
 
 
 @kernel
-def find_race(
-    inst: Instance, state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool
-) -> Race:
-    """The challenger of leader i and B(t), by the leads in `work`.                                          (G2)
+def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool) -> Race:
+    """The challenger of leader i and B(t), by the leads in work.bounds.                                          (G2)
 
     Maxima are kept by selection and not by branches, which the processor would guess wrong in every other round.
     """
-    levels = state.high if optimistic else state.low
+    levels = state.levels.high if optimistic else state.levels.low
     K = len(levels)
     j, gap, rivals, sound = NULL, -inf, 0, True
     for k in range(K):
         rival = k != i or levels[k] > level_i  # the leader races itself only where its level is still unlearned
-        lead = work.lead[k] if rival else -inf
+        lead = work.bounds.lead[k] if rival else -inf
         rivals += rival
         sound = sound and lead == lead
         j = k if lead > gap else j
         gap = lead if lead > gap else gap
     if null_pull and i != NULL:
         rivals += 1
-        lead = work.lead[K]
+        lead = work.bounds.lead[K]
         sound = sound and lead == lead
         j = NULL if lead > gap else j
         gap = lead if lead > gap else gap
@@ -54,14 +53,15 @@ def find_race(
 @kernel
 def find_leader(state: State, null_pull: bool) -> tuple[int, float]:
     """The best certified pull by the estimates, lowest index on ties, and its level.                        (G1)"""
-    i, best = 0, state.low[0] * state.est[0, 0]
-    for k in range(1, len(state.low)):
-        value = state.low[k] * state.est[0, k]
+    low, values = state.levels.low, state.estimate.est[0]
+    i, best = 0, low[0] * values[0]
+    for k in range(1, len(low)):
+        value = low[k] * values[k]
         i = k if value > best else i
         best = value if value > best else best
     if null_pull and best < 0.0:
         return NULL, 0.0
-    return i, state.low[i]
+    return i, low[i]
 
 
 @kernel

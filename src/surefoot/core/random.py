@@ -12,8 +12,9 @@ from surefoot.core.logarithm import log, polynomial
 
 NOISE, EXPLORE = 0, 1  # purposes: each is a stream of its own
 
-MULTIPLIER_0, MULTIPLIER_1 = u64(0xD2E7470EE14C6C93), u64(0xCA5A826395121157)
-WEYL_0, WEYL_1 = u64(0x9E3779B97F4A7C15), u64(0xBB67AE8584CAA73B)
+# Numbers of 64 bits, so the compiler takes them for unsigned words.
+MULTIPLIER_0, MULTIPLIER_1 = 0xD2E7470EE14C6C93, 0xCA5A826395121157
+WEYL_0, WEYL_1 = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Bets against the model: they start at 1, and the model keeps them small whoever chooses the pulls.       (A1, A2)
+"""E-processes: they start at 1, and while the model is true stay small whoever chooses the pulls.           (A1, A2)
 
 All are computed in logarithms, for all n signals at once, from sums over the pulls of each arm. Readings come in units
 of their noise, so that R = 1.
@@ -31,34 +31,34 @@ class Cells:
         return np.divide(self.m, self.N, out=np.zeros_like(self.m), where=self.N > 0.0)
 
 
-def noise_bet(squares: Floats, pulls: int) -> Floats:
+def noise_evidence(squares: Floats, pulls: int) -> Floats:
     """(n,) that the least squared residuals, (n,), are larger than noise of size 1 can make them.             (A1)"""
     stakes = STAKES[:, None] * squares + pulls / 2 * np.log1p(-2 * STAKES)[:, None]
     return mixed(stakes, len(STAKES))
 
 
-def deviation_bet(cells: Cells, X: Floats) -> Floats:
+def deviation_evidence(cells: Cells, X: Floats) -> Floats:
     """(n,) that cells deviate from every linear model: each by itself, or all beyond some cut together.       (A2)"""
     overall = fit(X, cells.N.sum(axis=1), cells.m.sum(axis=2))  # differences from it lose no digits
     rest = cells.m - cells.N * (X @ overall).T[:, :, None]
-    bets = np.concatenate([alone(cells.N, rest, X), together(cells.N, rest, X)])
-    return mixed(bets, len(PRIORS) * cells.N.shape[1])
+    logs = np.concatenate([alone(cells.N, rest, X), together(cells.N, rest, X)])
+    return mixed(logs, len(PRIORS) * cells.N.shape[1])
 
 
 def alone(N: Floats, rest: Floats, X: Floats) -> Floats:
-    """(priors, n) the bets that every cell has a deviation of its own."""
-    slopes, bets = np.divide(rest, N, out=np.zeros_like(rest), where=N > 0.0), []
+    """(priors, n) e-processes: every cell has a deviation of its own."""
+    slopes, logs = np.divide(rest, N, out=np.zeros_like(rest), where=N > 0.0), []
     for prior in PRIORS:
         weights = N * (N / (N + prior))
         of_arm, total = weights.sum(axis=1), (weights * slopes).sum(axis=2)
         means = np.divide(total, of_arm, out=np.zeros_like(total), where=of_arm > 0.0)
         within = (weights * (slopes - means[:, :, None]) ** 2).sum(axis=(1, 2))
-        bets.append((within + unexplained(X, of_arm, means)) / 2 - np.log1p(N / prior).sum() / 2)
-    return np.array(bets)
+        logs.append((within + unexplained(X, of_arm, means)) / 2 - np.log1p(N / prior).sum() / 2)
+    return np.array(logs)
 
 
 def together(N: Floats, rest: Floats, X: Floats) -> Floats:
-    """(priors * cuts, n) the bets that below a cut and above it there are two different linear models.
+    """(priors * cuts, n) e-processes: below a cut and above it there are two different linear models.
 
     A cut with nothing on one side is left out: a capital of 0 is less than what is due to it, so that is valid.
     """
@@ -76,8 +76,8 @@ def together(N: Floats, rest: Floats, X: Floats) -> Floats:
     H = ((axes * (sizes**2 * gain)[..., None, :]) @ back).sum(axis=2)
     g = (axes @ ((sizes * gain)[..., None] * turned)).sum(axis=2)
     least = square - (g * (np.linalg.pinv(H, hermitian=True) @ g)).sum(axis=2)  # over all common models
-    bets = np.maximum(least, 0.0) / 2 - np.log1p(sizes / PRIORS[:, None, None, None]).sum(axis=(2, 3))[..., None] / 2
-    flat: Floats = bets.reshape(-1, len(rest))
+    logs = np.maximum(least, 0.0) / 2 - np.log1p(sizes / PRIORS[:, None, None, None]).sum(axis=(2, 3))[..., None] / 2
+    flat: Floats = logs.reshape(-1, len(rest))
     return flat
 
 
@@ -95,8 +95,8 @@ def unexplained(X: Floats, weights: Floats, slopes: Floats) -> Floats:
     return least
 
 
-def mixed(bets: Floats, count: int) -> Floats:
-    """(n,) the mean of so many bets, of which those not listed count as 0."""
-    highest = bets.max(axis=0)
-    found: Floats = highest + np.log(np.exp(bets - highest).sum(axis=0)) - np.log(count)
+def mixed(logs: Floats, count: int) -> Floats:
+    """(n,) the logarithm of the mean of so many e-processes, given theirs, of which those not listed count as 0."""
+    highest = logs.max(axis=0)
+    found: Floats = highest + np.log(np.exp(logs - highest).sum(axis=0)) - np.log(count)
     return found

@@ -1,32 +1,36 @@
-"""The state of a study as the fold of its events; every process that has the study open folds the same ones.
+"""The ledger of an experiment: which pulls are open, in which order results count, what was applied too high, and what
+was found to contradict the model. Sessions in memory and studies in a storage keep the same one.
 
-Results are taken in by number (`fold="order"`): one that comes late holds back those behind it, so that what is learned
-does not depend on which came first, and a pull that was given up is passed over. With `fold="arrival"` a result is
-taken in when it comes. What comes in after the end is kept and changes nothing.
+Results are taken in by number: one that comes late holds back those behind it, so that what is learned does not depend
+on which came first, and a pull that was given up is passed over. On arrival, a result is taken in when it comes. What
+comes in after the end is kept and changes nothing.
 
-The events of a reopened study become a script for the session, which goes through it in compiled code and says for
-each pull what should have been asked for. That is the audit: it costs no second pass.
+What happened is entered first and then settled: the learner goes through it, in compiled code, and where decisions are
+to be audited says for each pull what should have been asked for. That costs no second pass.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
-from surefoot.core.replay import ASKED, FOLDED, OPENED
-from surefoot.errors import StorageDamaged
-from surefoot.live.model_checks import Finding, Residuals
-from surefoot.live.scripts import Story
-from surefoot.live.session import Alarm, Session
+from surefoot.core.loop import ASKED, OPENED
+from surefoot.core.types import DECIDING
+from surefoot.errors import BudgetOpen
+from surefoot.live.audit import Mismatch, mismatches_in
+from surefoot.live.certificate import Certificate, certify_answer
+from surefoot.live.learner import Learner
+from surefoot.live.model_checks import Finding, ModelChecks
+from surefoot.live.pulls import Outcome, Overshoot, Recommendation, Status, arm_name
+from surefoot.live.scripts import ScriptWriter
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.studies import events
-from surefoot.studies.audit import Mismatch, mismatches_in
 
-Order: TypeAlias = Literal["order", "arrival"]
-BY_NUMBER: Order = "order"
-BY_ARRIVAL: Order = "arrival"
+Intake: TypeAlias = Literal["by-number", "on-arrival"]
+BY_NUMBER: Intake = "by-number"
+ON_ARRIVAL: Intake = "on-arrival"
+
+OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED = "open", "told", "stale", "failed", "cancelled", "aborted-unsafe"
+STATES = (OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED)
 
 
 class Outstanding(NamedTuple):
@@ -46,31 +50,133 @@ class Stop(NamedTuple):
     sequence: int
 
 
-class Fold:
-    """The state after some events; `take` goes on with the next ones."""
+@dataclass
+class Impossible(Exception):
+    """An entry that cannot follow the ones before it."""
+
+    detail: str
+    number: object
+
+
+class Ledger:
+    """The account of one experiment."""
 
     def __init__(
-        self, problem: Problem, policy: Policy, seed: int, max_pulls: int | None, order: Order, alarm_level: float,
-        where: str,
+        self, problem: Problem, policy: Policy, *, seed: int = 0, max_pulls: int | None = None,
+        intake: Intake = BY_NUMBER, alarm_level: float | None = None, learner: Learner | None = None,
     ) -> None:  # fmt: skip
-        self.session = Session(problem, policy, seed=seed, max_pulls=max_pulls)
-        self.residuals = Residuals(problem, alarm_level)
-        self.order = order
-        self.sequence = 0  # of the last event
+        self.problem = problem
+        self.learner = learner or Learner(problem, policy, seed)
+        self.checks = None if alarm_level is None else ModelChecks(problem, alarm_level)
+        self.max_pulls = max_pulls
+        self.intake = intake
         self.last_number = 0
         self.outstanding: dict[int, Outstanding] = {}
         self.counts: Counter[str] = Counter()  # of the states that pulls ended in
         self.imported = 0
         self.stop: Stop | None = None
-        self.alarms: list[Alarm] = []  # pulls that were applied above their certified level
+        self.overshoots: list[Overshoot] = []
         self.raised: list[str] = []  # every way in which the data were found to contradict the model
         self.mismatches: list[Mismatch] = []
-        self._where = where
-        self._arms = problem.size
-        self._due = 1  # the number whose result is taken in next
+        self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
+        self._begin_page()
 
-    # -- what the verbs read --------------------------------------------------------------------------------
+    # -- entries ----------------------------------------------------------------------------------------------
+
+    def opened(self, number: int, arm: int, level: float, worker: str | None = None, *, audited: bool = False) -> None:
+        """A pull is given out; if it is audited, what should have been is recomputed."""
+        if number != self.last_number + 1:
+            raise Impossible(f"goes from pull {self.last_number} to pull {number}", number)
+        if not (isinstance(arm, int) and 0 <= arm < self.problem.size):
+            raise Impossible(f"names the arm {arm!r}, which the problem does not have", number)
+        if not (isinstance(level, float) and 0.0 <= level <= 1.0):
+            raise Impossible(f"holds numbers of pull {number} that nobody can have asked for", number)
+        self.last_number = number
+        self.outstanding[number] = Outstanding(arm, level, worker, None)
+        self._page.opened(number, arm, level, ASKED if audited else OPENED)
+
+    def told(self, number: int, level: float, reward: float, readings: bytes) -> None:
+        """A result has come; it is taken in now or when it is due."""
+        pull = self._open(number)
+        self.counts[TOLD] += 1
+        if level != pull.level and isinstance(level, float) and self.is_too_high(pull.level, level):
+            self.overshoots.append(Overshoot(number, self.problem.names[pull.arm], pull.level, level))
+        if self.intake == BY_NUMBER and number != self.due:
+            self.outstanding[number] = pull._replace(result=(level, reward, readings))
+            return
+        self._page.told(number, level, reward, readings)
+        del self.outstanding[number]
+        self.due += 1
+        if self.outstanding or self._passed:
+            self._enter_what_is_due()
+
+    def added(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
+        """A result is taken over that nobody asked for here; the budget is one of pulls that are asked for."""
+        self.opened(number, arm, level)
+        self.imported += 1
+        if self.max_pulls is not None:
+            self.max_pulls += 1
+        self.told(number, level, reward, readings)
+
+    def given_up(self, number: int, state: str) -> None:
+        """A pull will have no result."""
+        self._open(number)
+        del self.outstanding[number]
+        self.counts[state] += 1
+        self._page.dropped(number)
+        self._passed.add(number)
+        self._enter_what_is_due()
+
+    # -- what follows from them -------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Lets the learner go through what was entered since the last time.
+
+        The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
+        once, and from there on one result at a time is, until the end. Who was interrupted may settle again.
+        """
+        page = self._page
+        if page.audited and not self._replayed:
+            self._replay(page.audited)
+        while self._taken < len(page.learned) and self.outcome is None:
+            found = page.result(self.problem, self._taken)
+            if found is None:
+                number = page.numbers[page.learned[self._taken]]
+                raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
+            self.learner.take(*found)
+        if self.checks is not None and self._taken:
+            script, rows = page.script(self.problem, page.steps)[0], page.learned[: self._taken]
+            self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows])
+        self._begin_page()
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether results were entered and not taken in, as after an interruption."""
+        return self._taken < len(self._page.learned)
+
+    def allowance(self, wanted: int) -> int:
+        """How many of so many pulls may be given out; none left is refused by name."""
+        if self.max_pulls is None:
+            return wanted
+        left = self.max_pulls - self.learner.pulls - len(self.outstanding)
+        if left <= 0:
+            raise BudgetOpen(self.max_pulls, self.open_numbers)
+        return min(wanted, left)
+
+    def is_too_high(self, certified: float, applied: float) -> bool:
+        """Whether a pull was applied above the level that was certified."""
+        return applied > certified and self.learner.guarantee.keeps_limits
+
+    # -- where it stands --------------------------------------------------------------------------------------
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" or "breakdown"."""
+        pulls, ending = self.learner.pulls, self.learner.ending
+        if ending is None and self.max_pulls is not None and pulls >= self.max_pulls:
+            return "undecided"
+        return ending
 
     @property
     def open_numbers(self) -> list[int]:
@@ -89,143 +195,104 @@ class Fold:
     @property
     def held_back(self) -> int:
         """Results that wait for an earlier one; none do once the end has come."""
-        return 0 if self.session.stopped else len(self.outstanding) - len(self.open_numbers)
+        return 0 if self.outcome is not None else len(self.outstanding) - len(self.open_numbers)
 
     @property
     def unused(self) -> int:
         """Results that came in after the end."""
-        return self.counts[events.TOLD] - self.session.pulls - self.held_back
+        return self.counts[TOLD] - self.learner.pulls - self.held_back
 
     @property
     def findings(self) -> list[Finding]:
         """Contradictions that nobody has raised the alarm over yet; a policy without limits need not keep them."""
-        keeps = self.session.policy.keeps_limits
+        keeps = self.learner.guarantee.keeps_limits
         return [
             finding
-            for finding in self.residuals.findings
+            for finding in (self.checks.findings if self.checks is not None else ())
             if finding.message not in self.raised and (keeps or finding.test != "limit")
         ]
 
-    # -- the fold -------------------------------------------------------------------------------------------
+    @property
+    def gap(self) -> float | None:
+        """B(t), the most by which a challenger might beat the leader; None while exploring."""
+        decision = self.learner.decision
+        return float(decision.gap) if decision.phase == DECIDING else None
 
-    def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
-        """Goes on with these events, each in the order of `storage.FOLDED`; with `audit` decisions are recomputed."""
-        story = Story()
+    @property
+    def certificate(self) -> Certificate | None:
+        """The answer with its promise; None unless it ended in certainty."""
+        learner, decision = self.learner, self.learner.decision
+        if self.outcome != "certified":
+            return None
+        return certify_answer(
+            learner.guarantee, self.problem, int(decision.leader), float(decision.leader_level), float(decision.gap),
+            learner.pulls, len(self.overshoots),
+        )  # fmt: skip
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The answer, only if it is certified and certified safe; otherwise None."""
+        found = self.certificate
+        if found is None or (self.learner.margin < 0.0 and not found.keeps_limits):
+            return None
+        value = self.learner.state.estimate.est[0, found.arm] if found.arm >= 0 else 0.0
+        return Recommendation(found.arm, found.name, found.level, float(found.level * value))
+
+    def status(self) -> Status:
+        """Where it stands, as a table."""
+        learner, names = self.learner, self.problem.names
+        deciding = learner.decision.phase == DECIDING
+        return Status(
+            pulls=learner.pulls,
+            phase="decide" if deciding else "explore",
+            outcome=self.outcome,
+            gap=self.gap,
+            epsilon=self.problem.epsilon,
+            leader=arm_name(self.problem, learner.decision.leader) if deciding else None,
+            levels=dict(zip(names, learner.levels.tolist(), strict=True)),
+            pulls_per_arm=dict(zip(names, learner.pulls_per_arm.tolist(), strict=True)),
+            overshoots=len(self.overshoots),
+        )
+
+    # -- within -----------------------------------------------------------------------------------------------
+
+    def _begin_page(self) -> None:
+        """A new page for what is entered from now on; it begins with the pulls that are open."""
+        page = ScriptWriter()
         for number, pull in self.outstanding.items():
-            story.opened(number, pull.arm, pull.level, OPENED)
-        for sequence, kind, number, arm, level, reward, safety, worker, reason, by in rows:
-            if sequence != self.sequence + 1:
-                raise self._damaged(f"misses event {self.sequence + 1}", number)
-            self.sequence = sequence
-            if kind == events.ASK:
-                self._opened(number, Outstanding(arm, level, worker, None))
-                story.opened(number, arm, level, ASKED if audit else OPENED)
-            elif kind == events.TELL:
-                self._told(story, number, level, reward, safety)
-            elif kind == events.ADD:
-                self._opened(number, Outstanding(arm, level, worker, None))
-                story.opened(number, arm, level, OPENED)
-                self.imported += 1
-                if self.session.max_pulls is not None:
-                    self.session.max_pulls += 1  # the budget is one of pulls that are asked for
-                self._told(story, number, level, reward, safety)
-            elif kind in events.CLOSES:
-                self._given_up(story, number, events.CLOSES[kind])
-                if kind == events.ABORT:
-                    self.stop = Stop(reason, by, sequence)
-            elif kind in (events.FREEZE, events.ALARM):
-                self.stop = Stop(reason, by, sequence)
-                if kind == events.ALARM:
-                    self.raised.append(reason)
-            elif kind == events.RELEASE:
-                self.stop = None
-            else:
-                raise self._damaged(f"holds an event of the unknown kind {kind!r}", number)
-        self._play(story)
+            page.opened(number, pull.arm, pull.level, OPENED)
+        self._page, self._replayed, self._before = page, False, self.learner.pulls
 
-    def _opened(self, number: int, pull: Outstanding) -> None:
-        """A number is used for the first time."""
-        if number != self.last_number + 1:
-            raise self._damaged(f"goes from pull {self.last_number} to pull {number}", number)
-        if not (isinstance(pull.arm, int) and 0 <= pull.arm < self._arms):
-            raise self._damaged(f"names the arm {pull.arm!r}, which the problem does not have", number)
-        if not (isinstance(pull.level, float) and 0.0 <= pull.level <= 1.0):
-            raise self._damaged(f"holds numbers of pull {number} that nobody can have asked for", number)
-        self.last_number = number
-        self.outstanding[number] = pull
-
-    def _told(self, story: Story, number: int, level: float, reward: float, readings: bytes) -> None:
-        """A result has come; it is taken in now or when it is due."""
-        pull = self._open(number)
-        self.counts[events.TOLD] += 1
-        if level != pull.level and self._too_high(level, pull):
-            self.alarms.append(Alarm(number, self.session.problem.names[pull.arm], pull.level, level))
-        if self.order == BY_NUMBER and number != self._due:
-            self.outstanding[number] = pull._replace(result=(level, reward, readings))
-            return
-        del self.outstanding[number]
-        story.folded(number, level, reward, readings)
-        self._due += 1
-        if self.outstanding or self._passed:
-            self._fold_what_is_due(story)
-
-    def _too_high(self, level: object, pull: Outstanding) -> bool:
-        """Whether the pull was applied above the level that was certified."""
-        return isinstance(level, float) and level > pull.level and self.session.policy.keeps_limits
-
-    def _given_up(self, story: Story, number: int, state: str) -> None:
-        """A pull will have no result."""
-        self._open(number)
-        del self.outstanding[number]
-        self.counts[state] += 1
-        story.dropped(number)
-        self._passed.add(number)
-        self._fold_what_is_due(story)
-
-    def _fold_what_is_due(self, story: Story) -> None:
-        """Takes in the results that waited for an earlier one, as far as they are next."""
-        while self.order == BY_NUMBER:
-            pull = self.outstanding.get(self._due)
-            if pull is not None and pull.result is not None:
-                del self.outstanding[self._due]
-                story.folded(self._due, *pull.result)
-            elif self._due in self._passed:
-                self._passed.remove(self._due)
-            else:
-                return
-            self._due += 1
+    @property
+    def _taken(self) -> int:
+        """How many results of this page have been taken in."""
+        return self.learner.pulls - self._before
 
     def _open(self, number: int) -> Outstanding:
         """The open pull of this number."""
         pull = self.outstanding.get(number)
         if pull is None or pull.result is not None:
-            raise self._damaged(f"closes pull {number}, which is not open", number)
+            raise Impossible(f"closes pull {number}, which is not open", number)
         return pull
 
-    def _play(self, story: Story) -> None:
-        """Goes through what happened, and compares decisions.
+    def _enter_what_is_due(self) -> None:
+        """Enters the results that waited for an earlier one, as far as they are next."""
+        while self.intake == BY_NUMBER:
+            pull = self.outstanding.get(self.due)
+            if pull is not None and pull.result is not None:
+                self._page.told(self.due, *pull.result)
+                del self.outstanding[self.due]
+            elif self.due in self._passed:
+                self._passed.remove(self.due)
+            else:
+                return
+            self.due += 1
 
-        The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
-        once, and from there on one result at a time is, until the end.
-        """
-        if not story.matters:
-            return
-        session = self.session
-        script, broken = story.script(session.problem)
+    def _replay(self, steps: int) -> None:
+        """Goes through the first steps of the page at once, and compares the decisions."""
+        script, broken = self._page.script(self.problem, steps)
         if broken is not None:
-            raise self._damaged(f"holds numbers of pull {broken} that nobody can have told", broken)
-        asked = np.flatnonzero(script.step == ASKED)
-        head = int(asked[-1]) + 1 if len(asked) else 0
-        if head:
-            answers = session.replay(script._replace(step=script.step[:head], pull=script.pull[:head]))
-            self.mismatches += mismatches_in(session.problem.names, story.numbers, script, answers)
-        taken = script.pull[:head][script.step[:head] == FOLDED].tolist()
-        for row in script.pull[head:][script.step[head:] == FOLDED].tolist():
-            if session.stopped:
-                break
-            session.take(int(script.arm[row]), float(script.applied[row]), script.observed[row].tolist())
-            taken.append(row)
-        self.residuals.take_all(script.arm[taken], script.applied[taken], script.observed[taken])
-
-    def _damaged(self, detail: str, number: object) -> StorageDamaged:
-        return StorageDamaged(self._where, f"{detail} (at event {self.sequence}, pull {number})")
+            raise Impossible(f"holds numbers of pull {broken} that nobody can have told", broken)
+        answers = self.learner.replay(script)
+        self._replayed = True
+        self.mismatches += mismatches_in(self.problem.names, self._page.numbers, script, answers)

@@ -6,7 +6,7 @@ levels   an effect is not proportional to the level                             
 time     an effect changes as the study goes on                                                                (A2)
 limit    a safety reading lies further beyond its limit than noise can take a safe pull                        (A3)
 
-Each is a bet against the model: started with 1, it ever reaches 1/alpha with probability at most alpha while the model
+Each is an e-process: it starts with 1, and ever reaches 1/alpha with probability at most alpha while the model
 is true, whoever chose the pulls. The level is shared evenly by all tests of all signals, so the chance of any false
 alarm is at most `level` (beside delta_safety, for the last).
 """
@@ -18,10 +18,11 @@ from math import inf, log
 import numpy as np
 
 from surefoot.core.types import Indices
-from surefoot.live.e_processes import Cells, deviation_bet, noise_bet, unexplained
+from surefoot.live.e_processes import Cells, deviation_evidence, noise_evidence, unexplained
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number
 
+VERSION = 1  # changes whenever a check changes: a study keeps the one it began with
 LEVEL = 0.01
 LEVEL_PARTS = 8  # ranges of the level
 TIME_PARTS = 40  # stretches of time: pull 1, 2-3, 4-7, ...; more than any study has
@@ -43,7 +44,7 @@ class Finding:
     signal: str  # "reward", or the name of a limit
     test: str  # "noise", "arms", "levels", "time" or "limit"
     pulls: int  # how many results had been taken in
-    evidence: float  # logarithm of the bet
+    evidence: float  # logarithm of the e-process
     needed: float  # the logarithm at which the alarm is raised
     message: str
 
@@ -52,7 +53,7 @@ class Finding:
         return vars(self).copy()
 
 
-class Residuals:
+class ModelChecks:
     """Running tests of the model's assumptions. Give it every result that is taken in, in that order."""
 
     def __init__(self, problem: Problem, level: float = LEVEL) -> None:
@@ -76,7 +77,7 @@ class Residuals:
     def take_all(self, arms: Indices, levels: Floats, observed: Floats) -> tuple[Finding, ...]:
         """The same for many results at once, (P,) and (P, n).
 
-        All tests are looked at after each of the first 127 pulls, later about once in a hundred: a bet may be looked at
+        All tests are looked at after each of the first 127 pulls, later about once in a hundred: a process may be looked at
         as seldom as one likes. A reading beyond its limit is seen at once.
         """
         if not len(arms):
@@ -102,13 +103,13 @@ class Residuals:
         return tuple(self._found.values())
 
     def evidence(self) -> dict[str, dict[str, float]]:
-        """The logarithm of each bet now, by signal and test; at `needed` it is an alarm."""
+        """The logarithm of each process now, by signal and test; at `needed` it is an alarm."""
         arms, X = self._cells["arms"], self.problem.features
         squares = self._around.sum(axis=1) + unexplained(X, arms.N[:, 0], arms.slopes()[:, :, 0])
-        bets = {"noise": noise_bet(squares, self.pulls)}
-        bets |= {name: deviation_bet(cells, X) for name, cells in self._cells.items()}
+        evidence = {"noise": noise_evidence(squares, self.pulls)}
+        evidence |= {name: deviation_evidence(cells, X) for name, cells in self._cells.items()}
         found = {
-            name: {test: float(bet[s]) for test, bet in bets.items()} for s, name in enumerate(self._names)
+            name: {test: float(each[s]) for test, each in evidence.items()} for s, name in enumerate(self._names)
         }  # fmt: skip
         for s, limit in enumerate(self.problem.safety):
             found[limit.name]["limit"] = float(self._beyond[s])

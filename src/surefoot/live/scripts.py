@@ -1,15 +1,19 @@
-"""Stored events as a script for the session: what was asked, taken in and given up, in columns."""
+"""What happened to an experiment, on its way into a script for the learner: columns of plain values, since there may
+be very many."""
+
+import struct
+from math import isfinite
 
 import numpy as np
 
-from surefoot.core.replay import ASKED, DROPPED, FOLDED, Script
+from surefoot.core.loop import ASKED, DROPPED, LEARNED
+from surefoot.core.records import Script
+from surefoot.live.readings import internal, is_result
 from surefoot.problem import Problem
-from surefoot.problem.checks import Floats
-from surefoot.studies import events
 
 
-class Story:
-    """Events on their way into a script: columns of plain values, since there may be very many."""
+class ScriptWriter:
+    """Steps about pulls, as they are entered."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []  # of each row; the following are its arm and the level that was asked for
@@ -18,15 +22,10 @@ class Story:
         self._row: dict[int, int] = {}
         self._step: list[int] = []
         self._pull: list[int] = []
-        self._rows: list[int] = []  # those with a result, in the order in which they were taken in
+        self.learned: list[int] = []  # the rows with a result, in the order in which they are taken in
         self._levels: list[float] = []
         self._rewards: list[float] = []
         self._readings: list[bytes] = []
-
-    @property
-    def matters(self) -> bool:
-        """Whether anything was learned or is to be compared."""
-        return bool(self._rows) or ASKED in self._step
 
     def opened(self, number: int, arm: int, level: float, step: int) -> None:
         """A pull was given out, now or before."""
@@ -37,47 +36,71 @@ class Story:
         self._step.append(step)
         self._pull.append(row)
 
-    def folded(self, number: int, level: float, reward: float, readings: bytes) -> None:
-        """A result was taken in."""
+    def told(self, number: int, level: float, reward: float, readings: bytes) -> None:
+        """A result is taken in."""
         row = self._row[number]
-        self._rows.append(row)
         self._levels.append(level)
         self._rewards.append(reward)
         self._readings.append(readings)
-        self._step.append(FOLDED)
+        self._step.append(LEARNED)
         self._pull.append(row)
+        self.learned.append(row)
 
     def dropped(self, number: int) -> None:
         """A pull was given up."""
         self._step.append(DROPPED)
         self._pull.append(self._row[number])
 
-    def script(self, problem: Problem) -> tuple[Script, int | None]:
-        """The script, and the first pull whose numbers cannot be, if there is one."""
-        count, limits = len(self.numbers), len(problem.safety)
+    @property
+    def audited(self) -> int:
+        """How many steps there are up to the last pull that was asked for and is to be compared."""
+        return len(self._step) - self._step[::-1].index(ASKED) if ASKED in self._step else 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return len(self._step)
+
+    def learned_within(self, steps: int) -> int:
+        """How many of the first steps are results."""
+        return self._step[:steps].count(LEARNED)
+
+    def result(self, problem: Problem, i: int) -> tuple[int, float, list[float]] | None:
+        """Arm, level and signals of the i-th result; None if its numbers cannot be."""
+        told = self._levels[i], self._rewards[i], self._readings[i]
+        if not is_result(*told, len(problem.safety)):
+            return None
+        level, reward, readings = told
+        each = zip(problem.safety, struct.unpack(f"<{len(problem.safety)}d", readings), strict=True)
+        observed = [reward, *(limit.internal(reading) for limit, reading in each)]
+        sound = 0.0 <= level <= 1.0 and all(map(isfinite, observed))
+        return (self._arm[self.learned[i]], level, observed) if sound else None
+
+    def script(self, problem: Problem, steps: int) -> tuple[Script, int | None]:
+        """The script of the first steps, and the first pull whose numbers cannot be, if there is one."""
+        count, limits, told = len(self.numbers), len(problem.safety), self.learned_within(steps)
         applied, observed = np.zeros(count), np.zeros((count, 1 + limits))
-        rows = np.array(self._rows, np.int64)
+        rows = np.array(self.learned[:told], np.int64)
         try:
-            applied[rows] = self._levels
-            observed[rows, 0] = self._rewards
-            observed[rows, 1:] = internal(problem, b"".join(self._readings))
+            applied[rows] = self._levels[:told]
+            observed[rows, 0] = self._rewards[:told]
+            observed[rows, 1:] = internal(problem, b"".join(self._readings[:told]))
             sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
         except (TypeError, ValueError):
-            told = zip(self._levels, self._rewards, self._readings, strict=True)
-            sound = np.array([is_result(*each, limits) for each in told])
+            each = zip(self._levels[:told], self._rewards[:told], self._readings[:told], strict=True)
+            sound = np.array([is_result(*one, limits) for one in each])
         broken = None if sound.all() else self.numbers[rows[np.argmin(sound)]]
-        step, pull = np.array(self._step, np.int64), np.array(self._pull, np.int64)
-        return Script(step, pull, np.array(self._arm, np.int64), np.array(self._asked), applied, observed), broken
+        step, pull = np.array(self._step[:steps], np.int64), np.array(self._pull[:steps], np.int64)
+        return as_script(step, pull, self._arm, self._asked, applied, observed), broken
 
 
-def internal(problem: Problem, content: bytes) -> Floats:
-    """The readings of some pulls, one row each, as the core sees them."""
-    readings = events.unpacked(content).reshape(-1, len(problem.safety))
-    columns = [limit.internal(readings[:, s]) for s, limit in enumerate(problem.safety)]
-    return np.column_stack(columns)
-
-
-def is_result(level: object, reward: object, readings: object, limits: int) -> bool:
-    """Whether what is stored is of the kind that can be told."""
-    numbers = isinstance(level, float) and isinstance(reward, float)
-    return numbers and isinstance(readings, bytes) and len(readings) == 8 * limits
+def as_script(step: object, pull: object, arms: object, asked: object, applied: object, observed: object) -> Script:
+    """The script as compiled code reads it: plain arrays of its own, of one type each."""
+    return Script(
+        step=np.array(step, np.int64),
+        pull=np.array(pull, np.int64),
+        arm=np.array(arms, np.int64),
+        asked=np.array(asked, np.float64),
+        applied=np.array(applied, np.float64),
+        observed=np.array(observed, np.float64, order="C", ndmin=2),
+    )

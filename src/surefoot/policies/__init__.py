@@ -1,45 +1,25 @@
 """The policies by name, and how they are written in files."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, Protocol, TypeAlias
+from dataclasses import fields, is_dataclass
+from typing import Any
 
-from surefoot.core.play import Engine
-from surefoot.core.types import Instance
 from surefoot.errors import InvalidInput
 from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
 from surefoot.policies.lingape import LinGapE
+from surefoot.policies.guarantee import Guarantee
+from surefoot.policies.protocol import Plan, Policy
 from surefoot.policies.safe_gap import SafeGap
 from surefoot.policies.safe_lingape import SafeLinGapE
 from surefoot.policies.uniform import Uniform
-from surefoot.problem import Problem
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "LinGapE", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform",
+    "POLICIES", "EOptimal", "Explore", "Guarantee", "LinGapE", "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform",
     "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
 ]  # fmt: skip
 
 
-class Policy(Protocol):
-    """What the session and the simulator ask of a policy."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def keeps_limits(self) -> bool: ...
-    @property
-    def selection(self) -> str: ...
-    @property
-    def null_pull(self) -> bool: ...
-    @property
-    def delta_covers_levels(self) -> bool: ...  # whether delta pays for the optimistic levels too
-    def engine(self) -> Engine: ...
-    def instance(self, problem: Problem) -> Instance: ...
-    def rules(self, problem: Problem, inst: Instance) -> Any: ...
-
-
-AnyPolicy: TypeAlias = SafeGap | SafeLinGapE | LinGapE | Uniform
-POLICIES: dict[str, type[AnyPolicy]] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform)}
+POLICIES: dict[str, Any] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform)}
 
 
 def default_policy() -> Policy:
@@ -48,18 +28,25 @@ def default_policy() -> Policy:
 
 
 def check_policy(policy: object) -> Policy:
-    """The policy, the default in place of None; what is not a policy is refused."""
+    """The policy, the default in place of None; what does not fulfil the protocol is refused by name."""
     if policy is None:
         return default_policy()
-    if type(policy) not in POLICIES.values():
+    missing = [name for name in ("name", "version", "guarantee", "plan") if not hasattr(policy, name)]
+    if missing or isinstance(policy, type):
         names = ", ".join(f"sf.{kind.__name__}()" for kind in POLICIES.values())
-        raise InvalidInput("policy", policy, f"must be one of {names}, or None", "For example sf.SafeGap().")
+        lacks = "is a class, not an object" if isinstance(policy, type) else f"has no {', '.join(missing)}"
+        reason = f"must be a policy, one of {names} or one of your own, and {lacks}"
+        raise InvalidInput("policy", policy, reason, "For example sf.SafeGap(), or see docs/own_policy.md.")
     return policy  # type: ignore[return-value]
 
 
 def describe(policy: Policy) -> str:
-    """The policy in one line, with the options that differ from the defaults."""
-    table = to_dict(policy)
+    """The policy in one line, with its options."""
+    return shown(to_dict(policy))
+
+
+def shown(table: Mapping[str, Any]) -> str:
+    """The table of a policy in one line."""
     shown = [f"{key}={value}" for key, value in table.items() if key not in ("name", "explore")]
     explore = table.get("explore")
     if isinstance(explore, Mapping):
@@ -70,7 +57,7 @@ def describe(policy: Policy) -> str:
 def to_dict(policy: Policy) -> dict[str, Any]:
     """The policy as a table for files; `from_dict` reads it back."""
     table: dict[str, Any] = {"name": policy.name}
-    for field in fields(policy):  # type: ignore[arg-type]
+    for field in fields(policy) if is_dataclass(policy) else ():
         value = getattr(policy, field.name)
         if field.name == "explore":
             if value is not None:
@@ -80,10 +67,10 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     return table
 
 
-def from_dict(table: Mapping[str, Any]) -> Policy:
-    """The policy that the table describes."""
+def from_dict(table: Mapping[str, Any], foreign: Mapping[str, Any] | None = None) -> Policy:
+    """The policy that the table describes; `foreign` holds classes that are not ours, by name."""
     options = dict(table)
-    kind = chosen("policy.name", options.pop("name", None), POLICIES)
+    kind = chosen("policy.name", options.pop("name", None), {**POLICIES, **(foreign or {})})
     if options.get("explore") is not None:
         explore = options["explore"]
         if not isinstance(explore, Mapping):
@@ -114,7 +101,7 @@ def remedy_for(kind: Any, key: str, known: list[str]) -> str:
 
 def built(field: str, kind: Any, options: Mapping[str, Any]) -> Any:
     """An object of that kind with these options; unknown and missing ones are refused by name."""
-    known = [f.name for f in fields(kind)]
+    known = [f.name for f in fields(kind)] if is_dataclass(kind) else []
     for key, value in options.items():
         if key not in known:
             raise InvalidInput(f"{field}.{key}", value, "is not an option here", remedy_for(kind, key, known))

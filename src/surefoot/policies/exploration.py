@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from surefoot.core.design import apportion, e_optimal
 from surefoot.core.explore import RANDOM, SCHEDULE, Exploration
 from surefoot.errors import InvalidInput
+from surefoot.policies.options import option
 from surefoot.problem import Problem
 
 NEVER_EARLIER = -1.0
@@ -68,6 +69,7 @@ class UntilConfident:
 
 
 Explore: TypeAlias = RoundRobin | UniformRandom | EOptimal | UntilConfident | None
+EXPLORE = option(None, "Forced exploration first: KIND:ROUNDS@LEVEL, such as round-robin:800@0.2, or none.")
 EXPLORATIONS: dict[str, type[RoundRobin | UniformRandom | EOptimal | UntilConfident]] = {
     kind.kind: kind for kind in (RoundRobin, UniformRandom, EOptimal, UntilConfident)
 }

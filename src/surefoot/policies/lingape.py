@@ -9,20 +9,24 @@ pull      what shrinks the uncertainty between the two most            (G4, G5)
 """
 
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from typing import ClassVar, NamedTuple
 
-from surefoot.core.confidence import bound_leads
 from surefoot.core.explore import Exploration, explored_arm, explores
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import fix_at_ceiling
-from surefoot.core.play import Engine, engine_of
+from surefoot.core.parts import bound_leads
 from surefoot.core.pulls import choose_pull
 from surefoot.core.race import CONSERVATIVE, find_leader, find_race, verdict
-from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, State, Work
-from surefoot.policies import options
-from surefoot.policies.exploration import Explore, RoundRobin, check_explore, planned
+from surefoot.core.rounding import begin_shares, new_shares
+from surefoot.core.state import State, Work
+from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance
+from surefoot.policies import options, radii
+from surefoot.policies.bound import ceiling_of
+from surefoot.policies.exploration import EXPLORE, Explore, RoundRobin, check_explore, planned
+from surefoot.policies.guarantee import WITHOUT_LIMITS, Guarantee, promise
+from surefoot.policies.options import option
+from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
 
 
@@ -37,25 +41,19 @@ class Rules(NamedTuple):
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
     exploring = explores(inst, rules.explore, state, work)  # (S0)
-    fix_at_ceiling(inst, state, work)  # after it, since exploration may look at what would be certified
+    fix_at_ceiling(inst.dial, state.levels, work.reach)  # after it: exploration may look at what would be certified
     if exploring:
         k = explored_arm(rules.explore, state, work, seed, run)
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     i, level_i = find_leader(state, False)  # (G1)
     bound_leads(inst, state, work, i, level_i, False)
-    race = find_race(inst, state, work, i, level_i, False, False)  # (G2)
+    race = find_race(state, work, i, level_i, False, False)  # (G2)
     status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
-        k = choose_pull(inst, state, work, rules.pull, CONSERVATIVE, race)  # (G4, G5)
+        k = choose_pull(inst, state, work, state.own, rules.pull, CONSERVATIVE, race)  # (G4, G5)
         level = work.reach[k]
     return Decision(status, DECIDING, k, level, race.leader, race.leader_level, race.challenger, race.gap)
-
-
-@cache
-def engine() -> Engine:
-    """The compiled parts."""
-    return engine_of("lingape", decide)
 
 
 @dataclass(frozen=True)
@@ -63,29 +61,25 @@ class LinGapE:
     """Best arm identification without limits: every pull at the top of the dial, safe or not."""
 
     name: ClassVar[str] = "lingape"
-    keeps_limits: ClassVar[bool] = False
-    delta_covers_levels: ClassVar[bool] = False
-    selection: ClassVar[str] = "conservative"
-    null_pull: ClassVar[bool] = False
-    pull: options.Pull = "greedy"
-    explore: Explore = None
-    radius: options.Radius = "determinant"
+    version: ClassVar[int] = 1
+    pull: options.Pull = option("greedy", "Which arm teaches most about leader and challenger.", options.PULLS)
+    explore: Explore = EXPLORE
+    radius: radii.Radius = option("determinant", "The confidence set of every signal.", radii.RADII)
 
     def __post_init__(self) -> None:
+        options.rename(self, "radius", radii.RENAMED)
         options.check_choice("pull", self.pull, options.PULLS)
-        options.check_choice("radius", self.radius, options.RADII)
+        options.check_choice("radius", self.radius, radii.RADII)
         check_explore(self.explore)
 
-    def engine(self) -> Engine:
-        """The compiled parts."""
-        return engine()
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """The best at full level, safe or not."""
+        return promise(problem, WITHOUT_LIMITS, spends=problem.delta, keeps_limits=False)
 
-    def instance(self, problem: Problem) -> Instance:
-        """The problem with this policy's confidence sets."""
-        return options.instance_of(problem, self.radius, self.radius)
-
-    def rules(self, problem: Problem, inst: Instance) -> Rules:
-        """The options as the compiled code reads them; without a plan every arm is pulled once."""
-        explore = self.explore or RoundRobin(len(problem.names))
-        plan = planned(explore, problem, default_level=inst.ceiling, highest=inst.ceiling)
-        return Rules(pull=options.PULLS[self.pull], explore=plan)
+    def plan(self, problem: Problem) -> Plan:
+        """The sets that the options name; without a plan of exploration every arm is pulled once."""
+        grams, sets = radii.sets_for(problem, self.radius, self.radius)
+        top = ceiling_of(problem)
+        explore = planned(self.explore or RoundRobin(problem.size), problem, default_level=top, highest=top)
+        rules = Rules(pull=options.PULLS[self.pull], explore=explore)
+        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

@@ -13,21 +13,23 @@ lean on delta_safety, which pays for the certified levels alone.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from surefoot.core.grams import multiples_of_identity
 from surefoot.core.kernel import kernel
-from surefoot.core.levels import DYNAMIC_MAX, certify, reach
-from surefoot.core.play import Engine, engine_of
+from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
+from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.core.pulls import decisive_pull
 from surefoot.core.race import find_leader, find_race, verdict
-from surefoot.core.types import DECIDING, FAR, NEAR, PULL, Decision, Instance, State, Work
-from surefoot.policies import options
+from surefoot.core.state import State, Work
+from surefoot.core.types import DECIDING, PULL, Decision, Instance, Matrix
+from surefoot.policies import radii
+from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
+from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
-from surefoot.sets import mixtures
-from surefoot.sets.directional import bound_leads_by_aims, bound_safety_by_aims, remember_race
+from surefoot.sets import bias_free, directional, ellipsoid, mixtures
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
 REWARD_ELLIPSOID, OPTIMISTIC_LEVELS = 0.05, 0.1
@@ -45,25 +47,18 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
-    bound_safety_by_aims(inst, state, work)  # (S1)
-    sets_agree = certify(inst, state, work, DYNAMIC_MAX, True)  # (S2, S3)
+    bound_safety(inst, state, work)  # (S1)
+    sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
     i, level_i = find_leader(state, rules.null_pull)  # (G1)
-    bound_leads_by_aims(inst, state, work, i, level_i)
-    race = find_race(inst, state, work, i, level_i, True, rules.null_pull)  # (G2)
-    remember_race(state, race.leader, race.challenger)
+    bound_leads(inst, state, work, i, level_i, True)
+    race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
-        reach(inst, state, work)  # (S4)
+        reachable(inst.dial, state.levels, work.reach)  # (S4)
         k = decisive_pull(inst, state, work, race)  # (G7)
         level = work.reach[k]
     return Decision(status, DECIDING, k, level, race.leader, race.leader_level, race.challenger, race.gap)
-
-
-@cache
-def engine() -> Engine:
-    """The compiled parts."""
-    return engine_of("safe_gap", decide)
 
 
 @dataclass(frozen=True)
@@ -71,42 +66,39 @@ class SafeGap:
     """No pull above the certified level; stops when the answer is within epsilon of the best safe option."""
 
     name: ClassVar[str] = "safe-gap"
-    keeps_limits: ClassVar[bool] = True
-    delta_covers_levels: ClassVar[bool] = True
-    selection: ClassVar[str] = "optimistic"
-    null_pull: ClassVar[bool] = True
+    version: ClassVar[int] = 1
 
-    def engine(self) -> Engine:
-        """The compiled parts."""
-        return engine()
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """The whole promise (b), out of delta alone."""
+        return promise(problem, WITHIN_EPSILON, spends=problem.delta)
 
-    def instance(self, problem: Problem) -> Instance:
-        """The problem with SafeGap's confidence sets and its split of delta and delta_safety."""
-        plain = options.instance_of(problem, "squared-sum", "squared-sum")
-        (K, _), m = plain.X.shape, len(plain.eta0)
-        levels = problem.delta * OPTIMISTIC_LEVELS / m
-        certified = problem.delta_safety / m
-        low = np.array([problem.delta * REWARD_ELLIPSOID] + [certified * SAFETY_ELLIPSOID] * m)
-        high = np.array([problem.delta * REWARD_ELLIPSOID] + [levels * SAFETY_ELLIPSOID] * m)
+    def plan(self, problem: Problem) -> Plan:
+        """Directional sets, with SafeGap's split of delta and delta_safety."""
+        (K, d), m = problem.features.shape, len(problem.safety)
+        grams = multiples_of_identity(radii.own_regularization(problem), d)
+        reward = problem.delta * REWARD_ELLIPSOID
+        low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
+        high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
+        form = [ellipsoid.SQUARED_SUM] * (1 + m)
+        ball = ellipsoid.params_of(problem.features, radii.norms_of(problem), grams, form, low, high)
         near, far = reward_boundaries(problem)
-        boundary = np.array(plain.boundary)
-        boundary[NEAR], boundary[FAR] = near, far
-        for s, information in enumerate(mixtures.planned_information(problem)):
-            if s > 0:  # any arm may be pulled too high, but only the best arm's optimistic level must hold
-                too_high = certified * (1.0 - SAFETY_ELLIPSOID) / K
-                boundary[2 * s] = mixtures.half_normal(too_high, plain.R[s], information)
-                boundary[2 * s + 1] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), plain.R[s], information)
-        return plain._replace(
-            log_inv_delta=-np.log(low),
-            log_inv_delta_high=-np.log(high),
-            boundary=boundary,
-            switch=mixtures.crossing(near, far, plain.R[0]),
-            aims=1 + K + m * K,
-        )
+        switch = mixtures.crossing(near, far, problem.reward.noise)
+        params = directional.Params(ball, boundaries(problem, near, far), switch)
+        return Plan(decide, Rules(null_pull=True), grams, directional.directional(params, K, m))
 
-    def rules(self, problem: Problem, inst: Instance) -> Rules:
-        """The options as the compiled code reads them."""
-        return Rules(null_pull=True)
+
+def boundaries(problem: Problem, near: mixtures.Boundary, far: mixtures.Boundary) -> Matrix:
+    """(2 n, 3) the boundaries of all aims: any arm may be pulled too high, but only the best arm's optimistic level
+    must hold."""
+    m, information = len(problem.safety), mixtures.planned_information(problem)
+    table = np.ones((2 * (1 + m), 3))
+    table[directional.NEAR], table[directional.FAR] = near, far
+    levels, certified = problem.delta * OPTIMISTIC_LEVELS / m, problem.delta_safety / m
+    for s, limit in enumerate(problem.safety, start=1):
+        too_high = certified * (1.0 - SAFETY_ELLIPSOID) / problem.size
+        table[2 * s] = mixtures.half_normal(too_high, limit.noise, information[s])
+        table[2 * s + 1] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), limit.noise, information[s])
+    return table
 
 
 def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Boundary]:
@@ -115,4 +107,4 @@ def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Bou
     R, epsilon = problem.reward.noise, mixtures.finest_difference(problem)
     near = mixtures.boundary(alpha * (1.0 - FAR_SHARE), R, centre=2.0 * epsilon / R**2, spread=epsilon / R**2)
     planned = mixtures.planned_information(problem)[0]
-    return near, mixtures.half_normal(alpha * FAR_SHARE, R, options.PRIOR * planned)
+    return near, mixtures.half_normal(alpha * FAR_SHARE, R, bias_free.PRIOR * planned)

@@ -9,20 +9,23 @@ pull      what shrinks the uncertainty between the two most            (G4-G6)
 """
 
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from typing import ClassVar, NamedTuple
 
-from surefoot.core.confidence import bound_leads, bound_safety
 from surefoot.core.explore import Exploration, explored_arm, explores
 from surefoot.core.kernel import kernel
-from surefoot.core.levels import certify, known_levels_hold, reach, stepped
-from surefoot.core.play import Engine, engine_of
+from surefoot.core.levels import certify, known_levels_hold, reachable, stepped
+from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.core.pulls import choose_pull
 from surefoot.core.race import OPTIMISTIC, find_leader, find_race, verdict
-from surefoot.core.types import CONTRADICTION, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, State, Work
-from surefoot.policies import options
-from surefoot.policies.exploration import Explore, check_explore, planned
+from surefoot.core.rounding import begin_shares, new_shares
+from surefoot.core.state import State, Work
+from surefoot.core.types import CONTRADICTION, DECIDING, EXPLORING, NULL, PULL, Decision, Instance
+from surefoot.policies import options, radii
+from surefoot.policies.exploration import EXPLORE, Explore, check_explore, planned
+from surefoot.policies.guarantee import PROPOSITION_1, WITHIN_EPSILON, Guarantee, promise
+from surefoot.policies.options import option
+from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
 
 
@@ -39,31 +42,26 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
+    levels = state.levels
     exploring = explores(inst, rules.explore, state, work)  # (S0)
     bound_safety(inst, state, work)  # (S1)
     if exploring:
         k = explored_arm(rules.explore, state, work, seed, run)
-        status = PULL if known_levels_hold(inst, work) else CONTRADICTION
-        level = stepped(inst, state, k, rules.explore.level[k])
+        status = PULL if known_levels_hold(inst, work.bounds) else CONTRADICTION
+        level = stepped(inst.dial, levels, k, rules.explore.level[k])
         return Decision(status, EXPLORING, k, level, NULL, 0.0, NULL, inf)
     optimistic = rules.selection == OPTIMISTIC
-    sets_agree = certify(inst, state, work, rules.levels, optimistic)  # (S2, S3)
+    sets_agree = certify(inst, levels, work.bounds, rules.levels, optimistic)  # (S2, S3)
     i, level_i = find_leader(state, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, optimistic)
-    race = find_race(inst, state, work, i, level_i, optimistic, rules.null_pull)  # (G2)
+    race = find_race(state, work, i, level_i, optimistic, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
-        reach(inst, state, work)  # (S4)
-        k = choose_pull(inst, state, work, rules.pull, rules.selection, race)  # (G4-G6)
+        reachable(inst.dial, levels, work.reach)  # (S4)
+        k = choose_pull(inst, state, work, state.own, rules.pull, rules.selection, race)  # (G4-G6)
         level = work.reach[k]
     return Decision(status, DECIDING, k, level, race.leader, race.leader_level, race.challenger, race.gap)
-
-
-@cache
-def engine() -> Engine:
-    """The compiled parts."""
-    return engine_of("safe_lingape", decide)
 
 
 @dataclass(frozen=True)
@@ -71,40 +69,46 @@ class SafeLinGapE:
     """The paper's policy: no pull above the certified level, stops when no rival can be better by more than epsilon."""
 
     name: ClassVar[str] = "safe-lingape"
-    keeps_limits: ClassVar[bool] = True
-    delta_covers_levels: ClassVar[bool] = False
-    levels: options.Levels = "dynamic"
-    selection: options.Selection = "conservative"
-    pull: options.Pull = "greedy"
-    explore: Explore = None
-    reward_radius: options.Radius = "determinant"
-    safety_radius: options.SafetyRadius = "norm"
-    null_pull: bool = False
+    version: ClassVar[int] = 1
+    levels: options.Levels = option("dynamic", "When certified levels are computed.", options.LEVELS)
+    selection: options.Selection = option(
+        "conservative", "Who competes at which level: conservative (Proposition 1) or optimistic (within epsilon).",
+        options.SELECTIONS,
+    )  # fmt: skip
+    pull: options.Pull = option("greedy", "Which arm teaches most about leader and challenger.", options.PULLS)
+    explore: Explore = EXPLORE
+    reward_radius: radii.Radius = option("determinant", "The confidence set of the reward.", radii.RADII)
+    safety_radius: radii.SafetyRadius = option("norm", "The confidence set of each limit.", radii.SAFETY_RADII)
+    null_pull: bool = option(False, "Whether doing nothing may be the answer.")
 
     def __post_init__(self) -> None:
+        options.rename(self, "reward_radius", radii.RENAMED)
+        options.rename(self, "safety_radius", radii.RENAMED)
         options.check_choice("levels", self.levels, options.LEVELS)
         options.check_choice("selection", self.selection, options.SELECTIONS)
         options.check_choice("pull", self.pull, options.PULLS)
-        options.check_choice("reward_radius", self.reward_radius, options.RADII)
-        options.check_choice("safety_radius", self.safety_radius, options.SAFETY_RADII)
+        options.check_choice("reward_radius", self.reward_radius, radii.RADII)
+        options.check_choice("safety_radius", self.safety_radius, radii.SAFETY_RADII)
         options.check_flag("null_pull", self.null_pull)
         check_explore(self.explore)
 
-    def engine(self) -> Engine:
-        """The compiled parts."""
-        return engine()
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """Proposition 1, or with optimistic selection (b), which needs the reward's event and the limits' too."""
+        if self.selection == "optimistic":
+            both = problem.delta + problem.delta_safety
+            return promise(problem, WITHIN_EPSILON, spends=both, null_pull=self.null_pull)
+        return promise(problem, PROPOSITION_1, spends=problem.delta, null_pull=self.null_pull)
 
-    def instance(self, problem: Problem) -> Instance:
-        """The problem with this policy's confidence sets."""
+    def plan(self, problem: Problem) -> Plan:
+        """The sets that the options name."""
         options.warn_if_it_may_never_stop(self.levels, self.selection)
-        return options.instance_of(problem, self.reward_radius, self.safety_radius)
-
-    def rules(self, problem: Problem, inst: Instance) -> Rules:
-        """The options as the compiled code reads them."""
-        return Rules(
+        grams, sets = radii.sets_for(problem, self.reward_radius, self.safety_radius)
+        known = problem.safe_level
+        rules = Rules(
             levels=options.LEVELS[self.levels],
             selection=options.SELECTIONS[self.selection],
             pull=options.PULLS[self.pull],
             null_pull=self.null_pull,
-            explore=planned(self.explore, problem, default_level=inst.gamma0, highest=inst.gamma0),
+            explore=planned(self.explore, problem, default_level=known, highest=known),
         )
+        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

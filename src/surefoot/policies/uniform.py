@@ -6,11 +6,13 @@ It is Safe-LinGapE (S0-S4, G1-G3) with another choice of the arm to pull, and sh
 from dataclasses import dataclass
 from typing import ClassVar
 
-from surefoot.core.play import Engine
 from surefoot.core.pulls import IN_TURN
-from surefoot.core.types import Instance
-from surefoot.policies import options, safe_lingape
-from surefoot.policies.exploration import Explore
+from surefoot.policies import options, radii
+from surefoot.policies.exploration import EXPLORE, Explore
+from surefoot.policies.guarantee import Guarantee
+from surefoot.policies.options import option
+from surefoot.policies.protocol import Plan
+from surefoot.policies.safe_lingape import SafeLinGapE
 from surefoot.problem import Problem
 
 
@@ -19,37 +21,31 @@ class Uniform:
     """The arms in turn at their certified levels until no rival can be better by more than epsilon."""
 
     name: ClassVar[str] = "uniform"
-    keeps_limits: ClassVar[bool] = True
-    delta_covers_levels: ClassVar[bool] = False
-    levels: options.Levels = "dynamic"
-    selection: options.Selection = "conservative"
-    explore: Explore = None
-    reward_radius: options.Radius = "determinant"
-    safety_radius: options.SafetyRadius = "norm"
-    null_pull: bool = False
+    version: ClassVar[int] = 1
+    levels: options.Levels = option("dynamic", "When certified levels are computed.", options.LEVELS)
+    selection: options.Selection = option(
+        "conservative", "Who competes at which level: conservative (Proposition 1) or optimistic (within epsilon).",
+        options.SELECTIONS,
+    )  # fmt: skip
+    explore: Explore = EXPLORE
+    reward_radius: radii.Radius = option("determinant", "The confidence set of the reward.", radii.RADII)
+    safety_radius: radii.SafetyRadius = option("norm", "The confidence set of each limit.", radii.SAFETY_RADII)
+    null_pull: bool = option(False, "Whether doing nothing may be the answer.")
 
     def __post_init__(self) -> None:
+        options.rename(self, "reward_radius", radii.RENAMED)
+        options.rename(self, "safety_radius", radii.RENAMED)
         self._greedy()  # whose checks are the ones that hold here
 
-    def engine(self) -> Engine:
-        """The compiled parts."""
-        return safe_lingape.engine()
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """What Safe-LinGapE's stopping rule gives."""
+        return self._greedy().guarantee(problem)
 
-    def instance(self, problem: Problem) -> Instance:
-        """The problem with this policy's confidence sets."""
-        return self._greedy().instance(problem)
+    def plan(self, problem: Problem) -> Plan:
+        """Safe-LinGapE's, with another choice of the arm."""
+        plan = self._greedy().plan(problem)
+        return plan._replace(rules=plan.rules._replace(pull=IN_TURN))
 
-    def rules(self, problem: Problem, inst: Instance) -> safe_lingape.Rules:
-        """The options as the compiled code reads them."""
-        return self._greedy().rules(problem, inst)._replace(pull=IN_TURN)
-
-    def _greedy(self) -> safe_lingape.SafeLinGapE:
+    def _greedy(self) -> SafeLinGapE:
         """Safe-LinGapE with the same options."""
-        return safe_lingape.SafeLinGapE(
-            levels=self.levels,
-            selection=self.selection,
-            explore=self.explore,
-            reward_radius=self.reward_radius,
-            safety_radius=self.safety_radius,
-            null_pull=self.null_pull,
-        )
+        return SafeLinGapE(**vars(self))

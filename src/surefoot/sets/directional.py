@@ -1,4 +1,4 @@
-"""Aims: weighted sums of observations, each tied to one question, which bound what the question asks for.  (C5, C6)
+"""Directional sets: the ellipsoid, cut by half-spaces that are aimed at one question each.               (C5, C6)
 
 An aim takes a weight h_s for every pull before its result is known. The weighted noise sum h_s eps_s then keeps to a
 boundary in one dimension (C3), however many dimensions the features have. With q = sum h_s z_s that is a half-space,
@@ -13,27 +13,72 @@ safety signal s at arm k. Regressing the weights on the pulls gives q the same u
 """
 
 from math import inf, sqrt
+from typing import NamedTuple
 
-from surefoot.core.confidence import open_set, radius_at, squared_norm
-from surefoot.core.kernel import kernel, rare
+import numpy as np
+
+from surefoot.core.estimate import column, diagonal, squared_norm
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import forward_solve
-from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, State, Vector, Work
-from surefoot.sets.boundaries import growth, height, reward_boundary
+from surefoot.core.state import Bounds, Scratch, State
+from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Ball, Indices, Instance, Matrix, Vector
+from surefoot.sets import ellipsoid
+from surefoot.sets.boundaries import boundary, growth, height
+from surefoot.sets.ellipsoid import ball as ellipsoid_ball
+from surefoot.sets.ellipsoid import learn as ellipsoid_learn
+from surefoot.sets.ellipsoid import leads_by, radius_at
+from surefoot.sets.ellipsoid import refresh as ellipsoid_refresh
+from surefoot.sets.protocol import ConfidenceSet
 
+NAME, VERSION = "directional", 1
+NEAR, FAR = 0, 1  # boundaries of the reward's aims; signal s has LOW at 2 s and HIGH at 2 s + 1
 ROUNDING = 1e-15
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
 
-@rare
-def begin_aims(state: State) -> None:
-    """No weights yet."""
-    for a in range(len(state.aim_fit)):
-        state.aim_information[a] = state.aim_value[a] = 0.0
-        for k in range(len(state.N)):
-            state.aim_sum[k, a] = 0.0
+class Params(NamedTuple):
+    """The ellipsoid that is cut, and the boundaries of the aims."""
+
+    ball: ellipsoid.Params
+    boundary: Matrix  # (2 n, 3) rho, constant and offset of each boundary (C3)
+    switch: float  # information above which the reward's aims use NEAR and not FAR
 
 
-# -- what they say --------------------------------------------------------------------------------------------------
+class Memory(NamedTuple):
+    """What the aims have seen; `along`, `fit` and `rest` can be rebuilt from the others."""
+
+    ball: ellipsoid.Memory
+    along: Matrix  # (aims, K) x_k . A^-1 q of each aim, its weights regressed on the pulls (C5)
+    sums: Matrix  # (K, aims) sum of gamma * weight over the arm's pulls, from which q follows
+    information: Vector  # (aims,) sum of squared weights
+    fit: Vector  # (aims,) |q|^2 in A^-1
+    value: Vector  # (aims,) sum of weight * observation
+    rest: Vector  # (aims,) that sum less q . estimate: what the estimate does not explain
+    weight: Vector  # (aims,) weights in the pull that is being learned
+    cut: Indices  # (K + 1,) whether the lead was cut by its aim in this round
+
+
+def directional(params: Params, K: int, m: int) -> ConfidenceSet:
+    """The set with these parameters for K arms and m limits."""
+    aims = 1 + K + m * K
+    of_ball = ellipsoid.ellipsoid(params.ball).memory
+    memory = Memory(
+        of_ball, np.zeros((aims, K)), np.zeros((K, aims)), *(np.zeros(aims) for _ in range(5)),
+        cut=np.zeros(K + 1, np.int64),
+    )  # fmt: skip
+    return ConfidenceSet(
+        NAME, VERSION, params, memory, bound_safety=bound_safety, bound_leads=bound_leads, learn=learn,
+        refresh=refresh, ball=ball,
+    )  # fmt: skip
+
+
+# -- what they say ------------------------------------------------------------------------------------------------------
+
+
+@thin
+def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> Ball:
+    """The ellipsoid of signal s, uncut.                                                                     (C1)"""
+    return ellipsoid_ball(inst, params.ball, memory.ball, state, s)
 
 
 @kernel
@@ -54,103 +99,143 @@ def furthest(full: float, square: float, along: float, fit: float, bound: float,
 
 
 @kernel
-def bound_safety_by_aims(inst: Instance, state: State, work: Work) -> None:
-    """The bounds of every safety signal at every arm, into work.lower and work.upper.                   (S1, C6)
+def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds) -> None:
+    """The bounds of every safety signal at every arm.                                                   (S1, C6)
 
     The ellipsoid alone bounds an arm that it already shows to be safe at full level: no aim could raise that.
     """
-    K = len(state.N)
+    estimate, table = state.estimate, params.boundary
+    K = len(estimate.N)
     for s in range(1, len(inst.R)):
         g, R, eta0 = inst.gram_of[s], inst.R[s], inst.eta0[s - 1]
-        radius_low = radius_at(inst, state, s, inst.log_inv_delta[s])
-        radius_high = radius_at(inst, state, s, inst.log_inv_delta_high[s])
+        v = diagonal(estimate, g)
+        radius_low = radius_at(inst, params.ball, memory.ball, state, s, params.ball.log_inv_delta[s])
+        radius_high = radius_at(inst, params.ball, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         for k in range(K):
-            square = max(state.v[g, k], 0.0)
+            square = max(v[k], 0.0)
             length = sqrt(square)
             below, above = radius_low * length, radius_high * length
-            if not state.est[s, k] - below >= eta0:
+            if not estimate.est[s, k] - below >= eta0:
                 a = K + 1 + (s - 1) * K + k
-                along, fit = state.aim[a, k], state.aim_fit[a]
-                information, rest = state.aim_information[a], state.aim_rest[a]
-                log_growth = growth(inst, 2 * s, information)  # both sides have one rho
-                low = height(inst, 2 * s, R, information, log_growth) - rest
-                high = height(inst, 2 * s + 1, R, information, log_growth) + rest
+                along, fit = memory.along[a, k], memory.fit[a]
+                information, rest = memory.information[a], memory.rest[a]
+                log_growth = growth(table, 2 * s, information)  # both sides have one rho
+                low = height(table, 2 * s, R, information, log_growth) - rest
+                high = height(table, 2 * s + 1, R, information, log_growth) + rest
                 below = furthest(below, square, along, fit, low, radius_low)
                 above = furthest(above, square, along, fit, high, radius_high)
-            work.lower[s - 1, k] = state.est[s, k] - below
-            work.upper[s - 1, k] = state.est[s, k] + above
+            bounds.lower[s - 1, k] = estimate.est[s, k] - below
+            bounds.upper[s - 1, k] = estimate.est[s, k] + above
 
 
 @kernel
-def bound_leads_by_aims(inst: Instance, state: State, work: Work, i: int, level_i: float) -> None:
-    """The most by which each arm might beat the leader, into work.lead; the null pull comes last.       (G2, C6)
+def bound_leads(
+    inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds, i: int, level_i: float,
+    optimistic: bool,
+) -> None:  # fmt: skip
+    """The most by which each arm might beat the leader; the null pull comes last.                       (G2, C6)
 
     First by the ellipsoid. Then the largest is cut by its aim, as long as the largest is not one that was: what stays
     below it does not matter to anybody.
     """
-    ball = open_set(inst, state, 0)
-    K, x_i = len(state.N), max(i, 0)  # the null pull is any arm at level 0
-    value_i = level_i * state.est[0, x_i]
+    found = ball(inst, params, memory, state, 0)
+    leads_by(state, found, bounds, i, level_i, optimistic)
+    levels = state.levels.high if optimistic else state.levels.low
+    K = len(levels)
     for j in range(K + 1):
-        x_j, level_j = (j, state.high[j]) if j < K else (x_i, 0.0)
-        length = sqrt(squared_norm(state, ball.g, x_j, level_j, x_i, level_i))
-        work.lead[j] = level_j * state.est[0, x_j] - value_i + ball.radius * length
-        work.cut[j] = 0
+        memory.cut[j] = 0
     if i != NULL:
-        work.cut[i] = 1  # its own level is in question, not another arm: the aim at i asks something else
-        if not state.high[i] > level_i:
-            work.lead[i] = -inf
-    else:
-        work.lead[K] = -inf
+        memory.cut[i] = 1  # its own level is in question, not another arm: the aim at i asks something else
+        if not levels[i] > level_i:
+            bounds.lead[i] = -inf
     while True:
         j, largest = 0, -inf
         for k in range(K + 1):
-            j = k if work.lead[k] > largest else j
-            largest = work.lead[k] if work.lead[k] > largest else largest
-        if not largest > -inf or work.cut[j] == 1:
+            j = k if bounds.lead[k] > largest else j
+            largest = bounds.lead[k] if bounds.lead[k] > largest else largest
+        if not largest > -inf or memory.cut[j] == 1:
             return
-        work.cut[j] = 1
-        x_j, level_j = (j, state.high[j]) if j < K else (x_i, 0.0)
-        square = squared_norm(state, ball.g, x_j, level_j, x_i, level_i)
-        along = level_j * state.aim[j, x_j] - level_i * state.aim[j, x_i]
-        bound = reward_boundary(inst, state.aim_information[j]) + state.aim_rest[j]
-        full = ball.radius * sqrt(square)
-        width = furthest(full, square, along, state.aim_fit[j], bound, ball.radius)
-        work.lead[j] = level_j * state.est[0, x_j] - value_i + width
-
-
-# -- how they are kept ----------------------------------------------------------------------------------------------
+        memory.cut[j] = 1
+        cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, j)
 
 
 @kernel
-def weigh_pull(inst: Instance, state: State, work: Work, k: int, gamma: float) -> None:
-    """The weight of every aim in a pull of arm k at level gamma, into work.weight.                          (C5)
+def cut_lead(
+    inst: Instance, params: Params, memory: Memory, state: State, found: Ball, bounds: Bounds, levels: Vector, i: int,
+    level_i: float, j: int,
+) -> None:  # fmt: skip
+    """Cuts the lead of arm j, or of the null pull, by its aim.                                              (C6)"""
+    estimate, K, x_i = state.estimate, len(levels), max(i, 0)
+    x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
+    square = squared_norm(estimate, found.g, x_j, level_j, x_i, level_i)
+    along = level_j * memory.along[j, x_j] - level_i * memory.along[j, x_i]
+    row = NEAR if memory.information[j] >= params.switch else FAR  # for differences of a few epsilon, or early larger
+    bound = boundary(params.boundary, row, inst.R[0], memory.information[j]) + memory.rest[j]
+    full = found.radius * sqrt(square)
+    width = furthest(full, square, along, memory.fit[j], bound, found.radius)
+    bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
+
+
+# -- how they are kept --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def learn(
+    inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector
+) -> None:
+    """The aims after a pull of arm k at level gamma, before G changes.                                      (C5)"""
+    ellipsoid_learn(inst, params.ball, memory.ball, state, k, gamma, observed)
+    weigh(inst, memory, state, k, gamma)
+    estimate, K, first = state.estimate, len(state.estimate.N), 0
+    for s in range(len(inst.R)):
+        g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
+        shrink = 1.0 / (1.0 + gamma * gamma * diagonal(estimate, g)[k])
+        unexplained = (observed[s] - gamma * estimate.est[s, k]) * shrink
+        column_k = column(estimate, g, k)
+        for a in range(first, last):
+            weight = memory.weight[a]
+            surprise = weight - gamma * memory.along[a, k]
+            memory.information[a] += weight * weight
+            memory.fit[a] += weight * weight - surprise * surprise * shrink
+            memory.rest[a] += surprise * unexplained
+            memory.value[a] += weight * observed[s]
+            memory.sums[k, a] += gamma * weight
+            change = gamma * surprise * shrink
+            row = memory.along[a]
+            for b in range(K):
+                row[b] += change * column_k[b]
+        first = last
+
+
+@kernel
+def weigh(inst: Instance, memory: Memory, state: State, k: int, gamma: float) -> None:
+    """The weight of every aim in a pull of arm k at level gamma.                                            (C5)
 
     The leader is asked about by the other arms; about the leader it is the challenger that asks.
     """
-    K, g = len(state.N), inst.gram_of[0]
+    estimate, levels = state.estimate, state.levels
+    K, g = len(estimate.N), inst.gram_of[0]
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
+    column_k = column(estimate, g, k)
     for a in range(K + 1):
         rival = j if a == i else i
-        x_a, level_a = (a, state.high[a]) if a < K else (max(rival, 0), 0.0)
-        x_b, level_b = max(rival, 0), state.low[max(rival, 0)] if rival >= 0 else 0.0
-        square = squared_norm(state, g, x_a, level_a, x_b, level_b)
-        overlap = level_a * state.G[g, k, x_a] - level_b * state.G[g, k, x_b]
-        along = level_a * state.aim[a, x_a] - level_b * state.aim[a, x_b]
-        work.weight[a] = weight_of(state, a, k, gamma, per_round, square, overlap, along)
+        x_a, level_a = (a, levels.high[a]) if a < K else (max(rival, 0), 0.0)
+        x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
+        square = squared_norm(estimate, g, x_a, level_a, x_b, level_b)
+        overlap = level_a * column_k[x_a] - level_b * column_k[x_b]
+        along = level_a * memory.along[a, x_a] - level_b * memory.along[a, x_b]
+        memory.weight[a] = weight_of(memory, a, k, gamma, per_round, square, overlap, along)
     for s in range(1, len(inst.R)):
-        g = inst.gram_of[s]
+        v, column_k = diagonal(estimate, inst.gram_of[s]), column(estimate, inst.gram_of[s], k)
         for b in range(K):
             a = K + 1 + (s - 1) * K + b
-            work.weight[a] = weight_of(
-                state, a, k, gamma, per_round, state.v[g, b], state.G[g, k, b], state.aim[a, b]
-            )  # fmt: skip
+            memory.weight[a] = weight_of(memory, a, k, gamma, per_round, v[b], column_k[b], memory.along[a, b])
 
 
 @kernel
 def weight_of(
-    state: State, a: int, k: int, gamma: float, per_round: float, square: float, overlap: float, along: float
+    memory: Memory, a: int, k: int, gamma: float, per_round: float, square: float, overlap: float, along: float
 ) -> float:
     """The weight of aim a at y: square = |y|^2, overlap = x_k . y, along = q . y, all in A^-1.              (C5)
 
@@ -160,68 +245,37 @@ def weight_of(
     if not square > 1e-300:
         return 0.0
     plain = gamma * overlap / square
-    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * state.aim[a, k])
+    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * memory.along[a, k])
     if abs(correction) > abs(plain):  # mostly not, and a root less to take
-        largest = abs(plain) + sqrt(state.aim_information[a] * per_round)
+        largest = abs(plain) + sqrt(memory.information[a] * per_round)
         correction = min(max(correction, -largest), largest)
     return plain + correction
 
 
-@kernel
-def update_aims(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> None:
-    """The aims after a pull of arm k at level gamma with the weights of work.weight, before G changes.      (C5)"""
-    K = len(state.N)
-    first = 0
-    for s in range(len(inst.R)):
-        g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
-        shrink = 1.0 / (1.0 + gamma * gamma * state.v[g, k])
-        unexplained = (observed[s] - gamma * state.est[s, k]) * shrink
-        column = state.G[g, k]
-        for a in range(first, last):
-            weight = work.weight[a]
-            surprise = weight - gamma * state.aim[a, k]
-            state.aim_information[a] += weight * weight
-            state.aim_fit[a] += weight * weight - surprise * surprise * shrink
-            state.aim_rest[a] += surprise * unexplained
-            state.aim_value[a] += weight * observed[s]
-            state.aim_sum[k, a] += gamma * weight
-            change = gamma * surprise * shrink
-            row = state.aim[a]
-            for b in range(K):
-                row[b] += change * column[b]
-        first = last
-
-
 @rare
-def refresh_aims(inst: Instance, state: State, work: Work, g: int) -> None:
-    """The aims of Gram matrix g anew; work.A holds its Cholesky factor C, and work.W the rows C^-1 x_k."""
+def refresh(inst: Instance, params: Params, memory: Memory, state: State, scratch: Scratch, g: int) -> None:
+    """The aims of Gram matrix g anew, by the factor C in scratch.A and the rows C^-1 x_k in scratch.W."""
+    ellipsoid_refresh(inst, params.ball, memory.ball, state, scratch, g)
     K, d = inst.X.shape
-    for a in range(inst.aims):
+    for a in range(len(memory.fit)):
         s = 0 if a <= K else 1 + (a - K - 1) // K
         if inst.gram_of[s] != g:
             continue
         for c in range(d):
             total = 0.0
             for k in range(K):
-                total += state.aim_sum[k, a] * inst.X[k, c]
-            work.y[c] = total
-        forward_solve(work.A, work.y, work.u)
+                total += memory.sums[k, a] * inst.X[k, c]
+            scratch.y[c] = total
+        forward_solve(scratch.A, scratch.y, scratch.u)
         fit = 0.0
         for c in range(d):
-            fit += work.u[c] * work.u[c]
-        state.aim_fit[a] = fit
-        rest = state.aim_value[a]
+            fit += scratch.u[c] * scratch.u[c]
+        memory.fit[a] = fit
+        rest = memory.value[a]
         for k in range(K):
             total = 0.0
             for c in range(d):
-                total += work.W[k, c] * work.u[c]
-            state.aim[a, k] = total
-            rest -= state.aim_sum[k, a] * state.est[s, k]
-        state.aim_rest[a] = rest
-
-
-@kernel
-def remember_race(state: State, leader: int, challenger: int) -> None:
-    """Whom the aims ask about until the next decision."""
-    state.clock[LEADER] = leader
-    state.clock[CHALLENGER] = challenger if challenger != leader else NULL
+                total += scratch.W[k, c] * scratch.u[c]
+            memory.along[a, k] = total
+            rest -= memory.sums[k, a] * state.estimate.est[s, k]
+        memory.rest[a] = rest

@@ -30,10 +30,10 @@ Result = TypeVar("Result")
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
 LONGEST_PAUSE = 1.0  # seconds between two calls
 BULK = 1_000  # events that are handed over at once
-AT_ONCE = 100  # events that the fold reads at once: more would be swept by the garbage collector over and over
+AT_ONCE = 100  # events that the ledger reads at once: more would be swept by the garbage collector over and over
 
-# What the fold of a study reads of an event, in this order.
-FOLDED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
+# What the ledger of a study reads of an event, in this order.
+ENTERED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Events:
         self._mine = tables.events.c.study == study
 
     def after(self, sequence: int) -> Iterator[Row[Any]]:
-        """What happened since, in order, as far as the fold reads it; handed on while it is read."""
-        columns = [tables.events.c[name] for name in FOLDED]
+        """What happened since, in order, as far as the ledger reads it; handed on while it is read."""
+        columns = [tables.events.c[name] for name in ENTERED]
         found = select(*columns).where(self._mine, tables.events.c.sequence > sequence)
         for part in self._connection.execute(found.order_by(tables.events.c.sequence)).partitions(AT_ONCE):
             yield from part

@@ -3,59 +3,55 @@
 from dataclasses import replace
 
 from surefoot.errors import counted
-from surefoot.live.certificate import Certificate, certify_answer
-from surefoot.live.ledger import BY_ARRIVAL, Fold
-from surefoot.studies import events
+from surefoot.live.certificate import Certificate
+from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, ON_ARRIVAL, STALE
+from surefoot.studies.entries import StudyLedger
 
 
-def certificate_of(fold: Fold) -> Certificate | None:
+def certificate_of(ledger: StudyLedger) -> Certificate | None:
     """The answer with its promise; None unless the study ended in certainty."""
-    session = fold.session
-    found = session.certificate
+    found = ledger.certificate
     if found is None:
         return None
-    whole = certify_answer(
-        session.policy, session.problem, found.arm, found.level, found.gap, found.pulls, len(fold.alarms)
-    )
-    return replace(whole, assumptions=(*whole.assumptions, *added_assumptions(fold)), data=data_notes(fold))
+    return replace(found, assumptions=(*found.assumptions, *added_assumptions(ledger)), data=data_notes(ledger))
 
 
-def data_notes(fold: Fold) -> tuple[str, ...]:
+def data_notes(ledger: StudyLedger) -> tuple[str, ...]:
     """What became of every pull, in words."""
-    asked = fold.last_number - fold.imported
-    notes = [f"{counted(asked, 'pull')} asked for, {counted(fold.session.pulls, 'result')} used"]
-    if fold.imported:
-        notes.append(f"{counted(fold.imported, 'result')} imported from elsewhere")
-    for state in (events.CANCELLED, events.FAILED, events.STALE, events.ABORTED):
-        if fold.counts[state]:
-            notes.append(f"{counted(fold.counts[state], 'pull')} {state}, without a result")
-    if fold.unused:
-        notes.append(f"{counted(fold.unused, 'result')} came in after the end and changed nothing")
-    if fold.open_numbers:
-        notes.append(f"{counted(len(fold.open_numbers), 'pull')} still open")
-    for message in fold.raised:
+    asked = ledger.last_number - ledger.imported
+    notes = [f"{counted(asked, 'pull')} asked for, {counted(ledger.learner.pulls, 'result')} used"]
+    if ledger.imported:
+        notes.append(f"{counted(ledger.imported, 'result')} imported from elsewhere")
+    for state in (CANCELLED, FAILED, STALE, ABORTED):
+        if ledger.counts[state]:
+            notes.append(f"{counted(ledger.counts[state], 'pull')} {state}, without a result")
+    if ledger.unused:
+        notes.append(f"{counted(ledger.unused, 'result')} came in after the end and changed nothing")
+    if ledger.open_numbers:
+        notes.append(f"{counted(len(ledger.open_numbers), 'pull')} still open")
+    for message in ledger.raised:
         notes.append(f"alarm raised: {message}")
-    if fold.mismatches:
-        notes.append(f"{counted(len(fold.mismatches), 'pull')} not as recomputed: see the audit")
+    if ledger.mismatches:
+        notes.append(f"{counted(len(ledger.mismatches), 'pull')} not as recomputed: see the audit")
     return tuple(notes)
 
 
-def added_assumptions(fold: Fold) -> tuple[str, ...]:
+def added_assumptions(ledger: StudyLedger) -> tuple[str, ...]:
     """What the promise rests on besides, because of how the data came in."""
     found = []
-    given_up = sum(fold.counts[state] for state in (events.CANCELLED, events.FAILED, events.STALE))
+    given_up = sum(ledger.counts[state] for state in (CANCELLED, FAILED, STALE))
     if given_up:
         found.append(f"{counted(given_up, 'pull')} without a result: not left out because of it (confirmed)")
-    if fold.imported:
+    if ledger.imported:
         found.append(
-            f"{counted(fold.imported, 'imported result')}: measured under the same truth, none left out because of "
+            f"{counted(ledger.imported, 'imported result')}: measured under the same truth, none left out because of "
             "its result (confirmed)"
         )
-    if fold.counts[events.ABORTED]:
+    if ledger.counts[ABORTED]:
         found.append(
-            f"{counted(fold.counts[events.ABORTED], 'pull')} aborted as unsafe: the results they would have had are "
+            f"{counted(ledger.counts[ABORTED], 'pull')} aborted as unsafe: the results they would have had are "
             "no different from those of other pulls"
         )
-    if fold.order == BY_ARRIVAL:
+    if ledger.intake == ON_ARRIVAL:
         found.append("results are taken in as they arrive: how long one takes does not depend on what it is")
     return tuple(found)

@@ -1,28 +1,24 @@
-"""What can happen to a study. Its state is the fold of these events, and they are all that is stored about it."""
+"""What can happen to a study. Its state follows from these events, and they are all that is stored about it."""
 
 import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from surefoot.live.certificate import NOTHING
-from surefoot.live.session import Pull
+from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, STALE, TOLD
+from surefoot.live.pulls import Pull, arm_name
+from surefoot.live.readings import packed, unpacked
 from surefoot.problem import Problem
-from surefoot.problem.checks import Floats
 
 ASK, TELL, ADD = "ask", "tell", "add"
 CANCEL, FAIL, EXPIRE, ABORT = "cancel", "fail", "expire", "abort"
 FREEZE, RELEASE, ALARM = "freeze", "release", "alarm"
+END = "end"  # the policy has stopped; the reason holds what it said, as JSON
 
-OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED = "open", "told", "stale", "failed", "cancelled", "aborted-unsafe"
-STATES = (OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED)
 # The state of a pull after the event that closes it.
 CLOSES = {TELL: TOLD, ADD: TOLD, EXPIRE: STALE, FAIL: FAILED, CANCEL: CANCELLED, ABORT: ABORTED}
 
 OPENING, CLOSING = 0, 1  # the steps of a pull: each happens once
-READINGS = np.dtype("<f8")
 
 Event = dict[str, Any]  # by the names of the columns, without the study
 
@@ -35,16 +31,6 @@ def now() -> int:
 def new_writer() -> int:
     """A number by which whoever writes events is known again."""
     return secrets.randbits(63)
-
-
-def packed(readings: list[float]) -> bytes:
-    """The readings, one for each limit, as they are stored."""
-    return np.array(readings, READINGS).tobytes()
-
-
-def unpacked(content: bytes) -> Floats:
-    """The readings that were stored."""
-    return np.frombuffer(content, READINGS).astype(np.float64)
 
 
 def asked(pull: Pull, number: int, worker: str | None, index_of: Mapping[str, int]) -> Event:
@@ -78,7 +64,7 @@ def closed(kind: str, number: int, reason: str, by: str | None = None) -> Event:
 
 
 def held(kind: str, reason: str, by: str, number: int | None = None) -> Event:
-    """The study was frozen, released, or an alarm went off, over this pull if there is one."""
+    """The study was frozen, released, ended, or an alarm went off, over this pull if there is one."""
     return {"kind": kind, "number": number, "reason": reason, "by": by}
 
 
@@ -91,8 +77,8 @@ def as_pull(problem: Problem, event: Event) -> Pull:
         level=event["level"],
         phase=event["phase"],
         margin=event["margin"],
-        leader=arm_name(problem, event["leader"]),
-        challenger=arm_name(problem, event["challenger"]),
+        leader=name_of(problem, event["leader"]),
+        challenger=name_of(problem, event["challenger"]),
         gap=event["gap"],
     )
 
@@ -104,6 +90,6 @@ def as_result(problem: Problem, event: Event) -> dict[str, Any]:
     return {"reward": event["reward"], "safety": safety, "level": event["level"]}
 
 
-def arm_name(problem: Problem, arm: int | None) -> str | None:
-    """The name of the arm, or of the null pull."""
-    return None if arm is None else NOTHING if arm < 0 else problem.names[arm]
+def name_of(problem: Problem, arm: int | None) -> str | None:
+    """The name of the arm, of the null pull, or of nobody."""
+    return None if arm is None else arm_name(problem, arm)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from surefoot.errors import MissingExtra
+from surefoot.live.ledger import OPEN, TOLD
+from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.events import Event
@@ -37,7 +39,7 @@ def results_in(happened: Iterable[Event]) -> list[Result]:
         if event["step"] == events.OPENING:
             arms[event["number"]] = event["arm"]
         if event["reward"] is not None:
-            number, readings = event["number"], events.unpacked(event["safety"]).tolist()
+            number, readings = event["number"], unpacked(event["safety"]).tolist()
             found.append(Result(number, arms[number], event["level"], event["reward"], readings))
     return sorted(found)
 
@@ -80,7 +82,7 @@ def rows_of(problem: Problem, happened: Iterable[Event], signals: list[str]) -> 
             row = rows[event["number"]]
             row |= {"state": events.CLOSES[event["kind"]], "reason": event["reason"], "by": event["by"]}
         if event["reward"] is not None:
-            readings = events.unpacked(event["safety"]).tolist()
+            readings = unpacked(event["safety"]).tolist()
             told = {"level": event["level"], "reward": event["reward"], "told_at": event["at"]}
             rows[event["number"]] |= told | dict(zip(signals, readings, strict=True))
     return list(rows.values())
@@ -92,9 +94,9 @@ def opened(problem: Problem, event: Event) -> dict[str, Any]:
 
     return {
         "number": event["number"], "arm": event["arm"], "name": problem.names[event["arm"]], "level": event["level"],
-        "reward": np.nan, "state": events.TOLD if imported else events.OPEN, "worker": event["worker"],
+        "reward": np.nan, "state": TOLD if imported else OPEN, "worker": event["worker"],
         "asked_at": None if imported else event["at"], "told_at": None, "asked_level": event["level"],
-        "phase": event["phase"], "margin": event["margin"], "leader": events.arm_name(problem, event["leader"]),
-        "challenger": events.arm_name(problem, event["challenger"]), "gap": event["gap"], "imported": imported,
+        "phase": event["phase"], "margin": event["margin"], "leader": events.name_of(problem, event["leader"]),
+        "challenger": events.name_of(problem, event["challenger"]), "gap": event["gap"], "imported": imported,
         "reason": event["reason"], "by": event["by"],
     }  # fmt: skip

@@ -1,11 +1,9 @@
 """What users hand to the verbs of a study, as the plain values that were meant, or refused by name."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.live.session import Pull, Safety, signals_of
+from surefoot.live.pulls import Pull
 from surefoot.problem import Problem
 from surefoot.problem.checks import text
 
@@ -26,16 +24,6 @@ def arm_index(problem: Problem, arm: object) -> int:
         reason = f"must be at least 0 and below {problem.size}, the number of arms"
         raise InvalidInput("arm", arm, reason, "Arms count from 0; or give the arm's name.")
     return problem.index_of(arm)  # type: ignore[arg-type]  # it refuses what is no name
-
-
-def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, list[float]]:
-    """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
-    value = signals_of(problem, reward, safety)[0]
-    if isinstance(safety, Mapping):
-        told = [safety[limit.name] for limit in problem.safety]
-    else:
-        told = list(np.atleast_1d(np.asarray(safety)))
-    return value, [float(reading) + 0.0 for reading in told]
 
 
 def confirm(not_because_of_result: object, rule: str) -> None:

@@ -8,30 +8,43 @@ from typing import Any
 
 import numpy as np
 
-from surefoot import __version__
 from surefoot.errors import (
     AuditWarning,
     InvalidInput,
-    NotSpanningWarning,
+    OtherVersionWarning,
+    PolicyNeeded,
+    RenamedWarning,
     StorageDamaged,
     StudyDiffers,
     StudyExists,
     SurefootError,
 )
-from surefoot.live.ledger import BY_ARRIVAL, BY_NUMBER, Fold, Order
+from surefoot.live.audit import first_few
+from surefoot.live.ledger import BY_NUMBER, Intake
 from surefoot.live.model_checks import LEVEL
-from surefoot.policies import Policy, check_policy, from_dict, to_dict
+from surefoot.policies import Policy, check_policy, to_dict
 from surefoot.problem import Problem
-from surefoot.problem.checks import check_count, check_seed, number, text
-from surefoot.storage.store import FOLDED, Arms, Store, StudyRow, open_store
+from surefoot.problem.checks import check_seed, text
+from surefoot.storage.store import ENTERED, Store, StudyRow, open_store
 from surefoot.studies import events
-from surefoot.studies.audit import first_few
-from surefoot.studies.events import READINGS, Event, new_writer
+from surefoot.studies.archived import ArchivedHandle, ArchivedStudy
+from surefoot.studies.events import Event, new_writer
+from surefoot.studies.handle import Handle, Settings
+from surefoot.studies.rows import (
+    STORED_INTAKE,
+    arms_of,
+    checked_budget,
+    checked_level,
+    policy_in,
+    row_of,
+    settings_in,
+    stored_versions,
+)
 from surefoot.studies.study import Study
 from surefoot.studies.transfer import REMEDY, read_study
+from surefoot.studies.versions import differences, versions_of
 from surefoot.studies.warm_starts import history_for
 
-ALARM_LEVEL = "Choose the chance of a false alarm that you accept, for example 0.01."
 NAME = "Give the study a short name, unique in its storage."
 
 
@@ -44,36 +57,27 @@ def create_study(
     load_if_exists: bool = False,
     seed: int = 0,
     max_pulls: int | None = None,
-    fold: Order = BY_NUMBER,
+    intake: Intake = BY_NUMBER,
     alarm_level: float = LEVEL,
     warm_start: Study | None = None,
+    fold: str | None = None,
 ) -> Study:
     """A new study in the storage (SUREFOOT_STORAGE, or surefoot.db, if none is named).
 
     load_if_exists  a study of this name is continued, if it is about the same problem in the same way
     max_pulls       the budget: so many results, imported ones not counted
-    fold            "order": results are taken in by number, which keeps the promise whatever the delays; "arrival":
-                    as they come, which the certificate then states as an assumption
+    intake          "by-number": results are taken in by number, which keeps the promise whatever the delays;
+                    "on-arrival": as they come, which the certificate then states as an assumption
     alarm_level     the chance that the data of a whole study raise the alarm although the model is right
     warm_start      another study under the same truth, all of whose results are taken over
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "Build one with sf.Problem(...).")
-    if fold not in (BY_NUMBER, BY_ARRIVAL):
-        reason = f"must be {BY_NUMBER!r} or {BY_ARRIVAL!r}"
-        raise InvalidInput("fold", fold, reason, f"{BY_NUMBER!r} keeps the promise whatever the delays.")
-    row = StudyRow(
-        name=text("name", name, NAME),
-        problem=json.dumps(without_features(problem), allow_nan=False),
-        fingerprint=problem.fingerprint,
-        policy=json.dumps(to_dict(check_policy(policy))),
-        seed=check_seed(seed),
-        max_pulls=checked_budget(max_pulls),
-        fold=fold,
-        alarm_level=checked_level(alarm_level),
-        created_at=events.now(),
-        created_by=__version__,
-    )
+    settings = Settings(
+        problem, check_policy(policy), check_seed(seed), checked_budget(max_pulls), checked_intake(intake, fold),
+        checked_level(alarm_level),
+    )  # fmt: skip
+    row = row_of(text("name", name, NAME), settings)
     if warm_start is not None and not isinstance(warm_start, Study):
         raise InvalidInput("warm_start", warm_start, "must be a Study", "Open it with sf.load_study.")
     history = [] if warm_start is None else stamped(history_for(problem, warm_start))
@@ -83,27 +87,32 @@ def create_study(
     except StudyExists:
         if not load_if_exists:
             raise
-        return continued(store, row, policy is not None)
-    study = Study(
-        store, identity, row.name, problem, check_policy(policy), row.seed, row.max_pulls, fold, row.alarm_level
-    )
+        return continued(store, row, policy)
+    study = Study(store, identity, row.name, settings)
     if history:
         study.raise_alarms()
     return study
 
 
-def load_study(name: str, storage: str | None = None) -> Study:
-    """The study of this name; its events are replayed and audited, and a mismatch is warned of by number."""
-    wanted = text("name", name, NAME)
-    return opened(open_store(storage), wanted)
+def load_study(name: str, storage: str | None = None, *, policy: object = None) -> Study:
+    """The study of this name; its events are replayed and audited, and a mismatch is warned of by number.
+
+    A study with a policy that is not part of surefoot needs it handed in, as an object or as its class. One of other
+    versions opens for reading, with a warning that says so.
+    """
+    return opened(open_store(storage), text("name", name, NAME), policy)
 
 
 def list_studies(storage: str | None = None) -> list[dict[str, Any]]:
-    """Every study of the storage, in order of name: name, created_at, created_by, policy, fold, events."""
+    """Every study of the storage, in order of name: name, created_at, created_by, policy, intake, events."""
     return [
-        {**row, "created_at": as_time(row["created_at"]), "policy": json.loads(row["policy"])["name"]}
+        {
+            "name": row["name"], "created_at": as_time(row["created_at"]), "created_by": row["created_by"],
+            "policy": json.loads(row["policy"])["name"], "intake": STORED_INTAKE.get(row["fold"], row["fold"]),
+            "events": row["events"],
+        }
         for row in open_store(storage).listed()
-    ]
+    ]  # fmt: skip
 
 
 def delete_study(name: str, storage: str | None = None) -> None:
@@ -111,29 +120,47 @@ def delete_study(name: str, storage: str | None = None) -> None:
     open_store(storage).delete(text("name", name, NAME))
 
 
-def import_study(path: str | Path, storage: str | None = None, name: str | None = None) -> Study:
+def import_study(
+    path: str | Path, storage: str | None = None, name: str | None = None, *, policy: object = None
+) -> Study:
     """The study that `Study.export` wrote to the file, now in this storage, under this name or its own."""
     carried = read_study(path)
     row = carried.row if name is None else replace(carried.row, name=text("name", name, NAME))
+    store = open_store(storage, create=True)
     try:
-        fold = Fold(*parts_of(row, carried.arms), str(path))
-        fold.take([[event.get(column) for column in FOLDED] for event in carried.events])
+        ledger = handle_for(store, 0, row, settings_in(row, carried.arms, policy)).new_ledger()
+        ledger.take([[event.get(column) for column in ENTERED] for event in carried.events])
+    except PolicyNeeded:
+        raise
     except (SurefootError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput("path", str(path), f"holds what cannot be a study ({error})", REMEDY) from error
-    store = open_store(storage, create=True)
     store.create(row, carried.arms, carried.events)
-    return opened(store, row.name)
+    return opened(store, row.name, policy)
 
 
-def opened(store: Store, name: str) -> Study:
+def opened(store: Store, name: str, policy: object = None) -> Study:
     """The study of this name, replayed and audited."""
     identity, row, arms = store.find(name)
     try:
-        parts = parts_of(row, arms)
+        settings = settings_in(row, arms, policy)
+    except PolicyNeeded:
+        raise
+    except InvalidInput as error:
+        if error.field == "policy":
+            raise
+        raise damaged(store, name, error) from error
     except (SurefootError, ValueError, KeyError, TypeError) as error:
-        raise StorageDamaged(str(store.address), f"holds a study {name!r} that cannot be read ({error})") from error
-    study = Study(store, identity, row.name, *parts)
-    if found := study._caught_up().mismatches:
+        raise damaged(store, name, error) from error
+    others = differences(stored_versions(row), versions_of(settings.policy, settings.problem))
+    if others:
+        warnings.warn(
+            f"The study {name!r} opens for reading only: {'; '.join(others)}. Its decisions are not recomputed.",
+            OtherVersionWarning,
+            stacklevel=3,
+        )
+        return ArchivedStudy(store, identity, row.name, settings, others)
+    study = Study(store, identity, row.name, settings)
+    if found := study._handle.caught_up().mismatches:
         warnings.warn(
             f"The study {name!r} holds {len(found):,} pull(s) that are not the ones recomputed: {first_few(found)}. "
             "They stay, because they happened; another version or an edited database may be the reason.",
@@ -143,65 +170,52 @@ def opened(store: Store, name: str) -> Study:
     return study
 
 
-def continued(store: Store, wanted: StudyRow, policy_given: bool) -> Study:
+def handle_for(store: Store, identity: int, row: StudyRow, settings: Settings) -> Handle:
+    """The handle of a study, one that only reads if its versions are not the present ones."""
+    others = differences(stored_versions(row), versions_of(settings.policy, settings.problem))
+    if others:
+        return ArchivedHandle(store, identity, row.name, settings, others)
+    return Handle(store, identity, row.name, settings)
+
+
+def damaged(store: Store, name: str, error: Exception) -> StorageDamaged:
+    """The refusal of a study that cannot be read."""
+    return StorageDamaged(str(store.address), f"holds a study {name!r} that cannot be read ({error})")
+
+
+def continued(store: Store, wanted: StudyRow, policy: Policy | None) -> Study:
     """The study that is there already, if it is the one that was wanted."""
     _, row, _ = store.find(wanted.name)
-    compared = ["seed", "max_pulls", "fold", "alarm_level"] + (["policy"] if policy_given else [])
     if row.fingerprint != wanted.fingerprint:
         raise StudyDiffers(wanted.name, "problem")
-    for what in compared:
+    for what in ("seed", "max_pulls", "fold", "alarm_level"):
         if getattr(row, what) != getattr(wanted, what):
-            raise StudyDiffers(wanted.name, what)
-    return opened(store, wanted.name)
+            raise StudyDiffers(wanted.name, "intake" if what == "fold" else what)
+    if policy is not None and to_dict(policy_in(row, type(policy))) != to_dict(policy):
+        raise StudyDiffers(wanted.name, "policy")
+    return opened(store, wanted.name, None if policy is None else type(policy))
 
 
-def parts_of(row: StudyRow, arms: Arms) -> tuple[Problem, Policy, int, int | None, Order, float]:
-    """What a study is made of, from what is stored about it."""
-    problem = problem_in(row, arms)
-    if problem.fingerprint != row.fingerprint:
-        raise ValueError("its problem is not the one that it was begun with")
-    if row.fold not in (BY_NUMBER, BY_ARRIVAL):
-        raise ValueError(f"its results are taken in by {row.fold!r}")
-    fold: Order = BY_ARRIVAL if row.fold == BY_ARRIVAL else BY_NUMBER
-    policy, max_pulls = from_dict(json.loads(row.policy)), checked_budget(row.max_pulls)
-    return problem, policy, check_seed(row.seed), max_pulls, fold, checked_level(row.alarm_level)
-
-
-def checked_budget(max_pulls: object) -> int | None:
-    """The number of pulls, None for as many as it takes."""
-    return None if max_pulls is None else check_count("max_pulls", max_pulls)
-
-
-def checked_level(alarm_level: object) -> float:
-    """The chance of a false alarm."""
-    return number("alarm_level", alarm_level, ALARM_LEVEL, above=0.0, below=1.0)
+def checked_intake(intake: object, fold: object) -> Intake:
+    """How results are taken in; `fold` is what it was called in the first version."""
+    if fold is not None:
+        if fold not in STORED_INTAKE:
+            raise InvalidInput("fold", fold, "must be 'order' or 'arrival'", "It is called intake now.")
+        warnings.warn(
+            f"fold={fold!r} is called intake={STORED_INTAKE[str(fold)]!r} now.", RenamedWarning, stacklevel=4
+        )
+        return STORED_INTAKE[str(fold)]
+    if intake not in STORED_INTAKE.values():
+        allowed = " or ".join(repr(word) for word in STORED_INTAKE.values())
+        remedy = f"{BY_NUMBER!r} keeps the promise whatever the delays."
+        raise InvalidInput("intake", intake, f"must be {allowed}", remedy)
+    return intake  # type: ignore[return-value]
 
 
 def stamped(history: list[Event]) -> list[Event]:
     """The events as the first ones of a new study."""
     at, writer = events.now(), new_writer()
     return [{"sequence": i, "at": at, "writer": writer, **event} for i, event in enumerate(history, start=1)]
-
-
-def without_features(problem: Problem) -> dict[str, Any]:
-    """The problem as a table, with the names of the arms in place of their features."""
-    table = problem.to_dict()
-    del table["arms"]
-    return {**table, "names": list(problem.names)}
-
-
-def arms_of(problem: Problem) -> Arms:
-    """The features as bytes."""
-    count, dimension = problem.arms.shape
-    return Arms(count, dimension, problem.arms.astype(READINGS).tobytes())
-
-
-def problem_in(row: StudyRow, arms: Arms) -> Problem:
-    """The problem that was stored; the user was told about its span when it was made."""
-    features = np.frombuffer(arms.content, READINGS).astype(np.float64).reshape(arms.count, arms.dimension)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotSpanningWarning)
-        return Problem.from_dict({**json.loads(row.problem), "arms": features})
 
 
 def as_time(microseconds: int) -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import BudgetOpen, Finished, InvalidInput
-from surefoot.live.session import Pull
+from surefoot.live.pulls import Pull
 from surefoot.problem.checks import check_count, known_keys
 
 if TYPE_CHECKING:

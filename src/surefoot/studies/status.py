@@ -1,20 +1,99 @@
 """What one who only looks sees of a study: where it stands, what is open and who has it, what happened last."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TypedDict
 
-from surefoot.live.session import Session
+from surefoot.live.learner import Learner
+from surefoot.live.ledger import OPEN, STATES, Intake
+from surefoot.live.pulls import Status, StatusDocument
+from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
 from surefoot.studies import events
+from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
-from surefoot.studies.study import Study
+from surefoot.studies.handle import Handle
 
 OPEN_SHOWN = 10
 LATEST_SHOWN = 6
 DONE = {
     events.CANCEL: "cancelled", events.FAIL: "failed", events.EXPIRE: "expired", events.ABORT: "aborted as unsafe",
-    events.FREEZE: "frozen", events.RELEASE: "released", events.ALARM: "frozen",
+    events.FREEZE: "frozen", events.RELEASE: "released", events.ALARM: "frozen", events.END: "ended",
 }  # fmt: skip
+
+
+class StopDocument(TypedDict):
+    """Why nobody is given a pull."""
+
+    reason: str
+    by: str
+
+
+class StudyStatusDocument(StatusDocument):
+    """The status of a study as plain data."""
+
+    name: str
+    events: int
+    asked: int
+    imported: int
+    states: dict[str, int]
+    open: list[int]
+    held_back: int
+    unused: int
+    contradictions: list[str]
+    alarm_level: float
+    frozen: StopDocument | None
+    mismatches: int
+    intake: Intake
+    max_pulls: int | None
+
+
+@dataclass(frozen=True)
+class StudyStatus(Status):
+    """Where a study stands."""
+
+    name: str
+    events: int
+    asked: int  # pulls that were asked for here
+    imported: int  # results that were taken over
+    states: dict[str, int]  # how many pulls are in each state
+    open: list[int]  # the numbers of the pulls that wait for a result
+    held_back: int  # results that wait for an earlier one
+    unused: int  # results that came in after the end
+    contradictions: list[str]  # every way in which the data were found to contradict the model
+    alarm_level: float
+    frozen: StopDocument | None
+    mismatches: int  # pulls that are not the ones recomputed
+    intake: Intake
+    max_pulls: int | None
+
+    def to_dict(self) -> StudyStatusDocument:
+        """The status as plain data."""
+        return StudyStatusDocument(**asdict(self))
+
+
+def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: StudyLedger) -> StudyStatus:
+    """Where the study with this ledger stands."""
+    stop = ledger.stop
+    return StudyStatus(
+        **vars(ledger.status()),
+        name=name,
+        events=ledger.sequence,
+        asked=ledger.last_number - ledger.imported,
+        imported=ledger.imported,
+        states={state: ledger.counts[state] for state in STATES} | {OPEN: len(ledger.open_numbers)},
+        open=ledger.open_numbers,
+        held_back=ledger.held_back,
+        unused=ledger.unused,
+        contradictions=list(ledger.raised),
+        alarm_level=alarm_level,
+        frozen=None if stop is None else StopDocument(reason=stop.reason, by=stop.by),
+        mismatches=len(ledger.mismatches),
+        intake=ledger.intake,
+        max_pulls=max_pulls,
+    )
+
+
+# -- for one who watches ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -29,27 +108,28 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Glance:
+class Overview:
     """A study at one moment."""
 
-    status: dict[str, Any]
-    session: Session  # to be read only
+    status: StudyStatus
+    learner: Learner  # to be read only
     waiting: tuple[Waiting, ...]  # the oldest few
     latest: tuple[tuple[int, str], ...]  # when and what, the last few events, newest first
 
 
-def glance(study: Study) -> Glance:
+def overview_of(handle: Handle) -> Overview:
     """The study as it is now; nothing is written, and nobody is held up."""
-    status = study.status()
-    with study._lock, study._store.read(study._identity, study.name) as stored:
-        fold = study._catch_up(stored)
-        opened = [stored.of_pull(number)[0] for number in fold.open_numbers[:OPEN_SHOWN]]
-        last = range(fold.sequence, max(fold.sequence - LATEST_SHOWN, 0), -1)
+    settings = handle.settings
+    with handle.lock, handle.store.read(handle.identity, handle.name) as stored:
+        ledger = handle.catch_up(stored)
+        opened = [stored.of_pull(number)[0] for number in ledger.open_numbers[:OPEN_SHOWN]]
+        last = range(ledger.sequence, max(ledger.sequence - LATEST_SHOWN, 0), -1)
         latest = [event for sequence in last if (event := stored.at(sequence)) is not None]
-    names = study.problem.names
+        status = status_of(handle.name, settings.max_pulls, settings.alarm_level, ledger)
+    names = settings.problem.names
     waiting = (Waiting(e["number"], names[e["arm"]], e["level"], e["worker"], e["at"]) for e in opened)
-    told = tuple((event["at"], in_words(study.problem, event)) for event in latest)
-    return Glance(status, fold.session, tuple(waiting), told)
+    told = tuple((event["at"], in_words(settings.problem, event)) for event in latest)
+    return Overview(status, ledger.learner, tuple(waiting), told)
 
 
 def in_words(problem: Problem, event: Event) -> str:
@@ -60,9 +140,11 @@ def in_words(problem: Problem, event: Event) -> str:
         by = f" by {event['worker']}" if event["worker"] else ""
         return f"pull {number} {verb}{by}: {problem.names[event['arm']]} at level {event['level']:.4g}"
     if kind == events.TELL:
-        readings = zip(problem.safety, events.unpacked(event["safety"]).tolist(), strict=True)
+        readings = zip(problem.safety, unpacked(event["safety"]).tolist(), strict=True)
         shown = ", ".join(f"{limit.name} {reading:.4g}" for limit, reading in readings)
         return f"pull {number} told: reward {event['reward']:.4g}, {shown}"
     if kind in events.CLOSES:
         return f"pull {number} {DONE[kind]}: {event['reason']}"
+    if kind == events.END:
+        return "the policy has stopped"
     return f"{DONE.get(kind, kind)} by {event['by']}: {event['reason']}"

@@ -18,7 +18,8 @@ from surefoot.errors import InvalidInput
 from surefoot.problem.files import as_path, write_bytes
 from surefoot.storage.store import Arms, StudyRow
 from surefoot.storage.tables import events as columns
-from surefoot.studies.events import Event, packed, unpacked
+from surefoot.live.readings import packed, unpacked
+from surefoot.studies.events import Event
 
 FORMAT = "surefoot study 1"
 STUDY, ARMS, EVENTS, MANIFEST = "study.json", "arms.f8", "events.jsonl", "manifest.json"

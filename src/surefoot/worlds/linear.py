@@ -9,7 +9,7 @@ Everything that knows the truth lives here and in the theory; policies and sessi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,8 @@ from surefoot.problem.checks import Floats, frozen, positive, text
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
 
 if TYPE_CHECKING:
-    from surefoot.core.types import Truth
+    from surefoot.core.parts import Response
+    from surefoot.worlds.response import Truth
 
 # A level computed as eta0 / (x . mu) and multiplied back may miss eta0 by a rounding error; that is not unsafe.
 TOLERANCE = 1e-12
@@ -263,13 +264,16 @@ class Linear:
             reason = f"lie elsewhere than the limits eta0 = {self.limit.tolist()} of the world {self.name!r}"
             raise InvalidInput("safety", eta0.tolist(), reason, remedy)
 
-    def truth(self) -> "Truth":
-        """The numbers that the compiled simulator reads."""
-        return self._truth
+    def response(self) -> "Response":
+        """How the simulator asks this world: a kernel, and the numbers that it reads."""
+        from surefoot.core.parts import Response
+        from surefoot.worlds.response import crosses, new_room, respond
+
+        return Response(respond, crosses, self._truth, new_room())
 
     @cached_property
     def _truth(self) -> "Truth":
-        from surefoot.core.types import Truth
+        from surefoot.worlds.response import Truth
 
         return Truth(
             value=np.ascontiguousarray(np.vstack([self.values, self.safety_values])),
@@ -283,8 +287,10 @@ class Linear:
 
         The noise depends on (seed, run, number) alone: the simulator draws the very same for the same address.
         """
-        words, no_block, out = np.empty(4, np.uint64), np.full(1, -1), np.empty(1 + self.signals)
-        _nature()(self._truth, seed, run, number, self._index(arm), float(level), words, no_block, out)
+        from surefoot.worlds.response import new_room, respond
+
+        out = np.empty(1 + self.signals)
+        respond(self._truth, new_room(), seed, run, number, self._index(arm), float(level), out)
         return float(out[0]), out[1:]
 
     # how it looks ---------------------------------------------------------------------------------------------------
@@ -314,12 +320,3 @@ class Linear:
         arrays = (self.arms, self.theta_star, self.mu_star, self.safety_noise, self.limit)
         rest = (self.names, self.noise, self.distribution, self.name)
         return (*((array.shape, array.tobytes()) for array in arrays), *rest)
-
-
-@cache
-def _nature() -> Any:
-    """The simulator's own `observe` in a form that Python can call, compiled when first needed."""
-    from surefoot.core.kernel import entry
-    from surefoot.core.nature import observe
-
-    return entry(observe)

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem.checks import Floats, frozen, number, vector
 
-DISTRIBUTIONS = ("gaussian", "uniform", "rademacher")  # the position is the code that core.nature reads
+DISTRIBUTIONS = ("gaussian", "uniform", "rademacher")  # the position is the code that worlds.response reads
 
 
 def whole(field: str, value: object, remedy: str, *, at_least: int) -> int:

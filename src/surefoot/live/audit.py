@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.core.replay import Answers, Script
-from surefoot.core.types import PULL
+import numpy as np
+
+from surefoot.core.records import Answers, Script
+from surefoot.core.types import PULL, Indices
 from surefoot.errors import counted
-from surefoot.studies.replaying import mismatches
 
 SHOWN = 3  # mismatches that a message names
 
@@ -35,6 +36,7 @@ class AuditReport:
     events: int
     pulls: int
     mismatches: tuple[Mismatch, ...]
+    not_recomputed: str = ""  # why decisions were not, where they were not
 
     @property
     def clean(self) -> bool:
@@ -44,6 +46,9 @@ class AuditReport:
     @property
     def statement(self) -> str:
         """The finding in a sentence."""
+        if self.not_recomputed:
+            read = f"{counted(self.events, 'event')} of {self.study!r} follow each other without a gap"
+            return f"{read}; decisions are not recomputed: {self.not_recomputed}."
         recomputed = f"{counted(self.pulls, 'pull')} of {self.study!r} recomputed"
         if self.clean:
             return f"{recomputed}, and each is the one that was due."
@@ -54,6 +59,13 @@ class AuditReport:
         found = [vars(mismatch) for mismatch in self.mismatches]
         return {"study": self.study, "events": self.events, "pulls": self.pulls, "clean": self.clean,
                 "mismatches": found, "statement": self.statement}  # fmt: skip
+
+
+def mismatches(script: Script, answers: Answers) -> Indices:
+    """The pulls that were asked for and differ, in arm or level or in being asked at all, from what is decided now."""
+    due = answers.status >= 0
+    same = (answers.status == PULL) & (answers.arm == script.arm) & (answers.level == script.asked)
+    return np.flatnonzero(due & ~same)
 
 
 def mismatches_in(names: Sequence[str], numbers: Sequence[int], script: Script, answers: Answers) -> list[Mismatch]:

@@ -1,0 +1,70 @@
+"""What a run begins with, and what it learns from a pull.                                                (E1, E2)"""
+
+from math import sqrt
+
+from surefoot.core.estimate import arm_width, refresh_gram, update
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.levels import begin_levels
+from surefoot.core.parts import ball_of, begin_own, sets_begin, sets_learn, sets_refresh
+from surefoot.core.state import State, Work, empty_state, remember_race
+from surefoot.core.types import CONTRADICTED, NULL, ROUND, SINCE_REFRESH, Instance, Vector
+
+REFRESH_EVERY = 10_000
+IMPOSSIBLE = 10.0  # times the norm bound; see is_possible
+
+
+@rare
+def begin(inst: Instance, state: State, work: Work) -> None:
+    """The state before the first pull."""
+    empty_state(state)
+    begin_levels(inst, state.levels)
+    begin_own(inst, state.own)
+    sets_begin(inst, inst.sets, state.sets)
+    remember_race(state, NULL, NULL)
+    refresh(inst, state, work)
+
+
+@kernel
+def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
+    """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
+    sets_learn(inst, inst.sets, state.sets, state, k, gamma, observed)  # with what was known before this result
+    healthy = update(inst, state.estimate, work.scratch.column, k, gamma, observed)
+    state.levels.last[k] = gamma
+    t = state.clock[ROUND] + 1
+    state.clock[ROUND] = t
+    state.clock[SINCE_REFRESH] += 1
+    if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
+        healthy = refresh(inst, state, work) and healthy
+        if not is_possible(inst, state):
+            state.clock[CONTRADICTED] = 1
+    return healthy
+
+
+@rare
+def refresh(inst: Instance, state: State, work: Work) -> bool:
+    """Everything that can be, computed anew from the sufficient statistics; False if it broke down.     (E1, E2)"""
+    healthy = True
+    for g in range(len(inst.log_det)):
+        healthy = refresh_gram(inst, state.estimate, work.scratch, g) and healthy
+        sets_refresh(inst, inst.sets, state.sets, state, work.scratch, g)
+    state.clock[SINCE_REFRESH] = 0
+    return healthy
+
+
+@rare
+def is_possible(inst: Instance, state: State) -> bool:
+    """Whether the estimates are at all possible: |x_k . estimate| <= 10 |x_k| D + width for all arms and signals.
+
+    On the confidence event the factor 1 suffices. The slack leaves norm bounds that are only a little too small to
+    the experimenter; a reading in the wrong unit ends here and not in a confident answer.
+    """
+    possible = True
+    for s in range(len(inst.R)):
+        ball = ball_of(inst, state, s)
+        for k in range(len(inst.X)):
+            square = 0.0
+            for a in range(inst.X.shape[1]):
+                square += inst.X[k, a] * inst.X[k, a]
+            largest = IMPOSSIBLE * sqrt(square) * ball.norm + arm_width(state.estimate, ball, k)
+            possible = possible and abs(state.estimate.est[s, k]) <= largest
+    return possible

@@ -1,0 +1,178 @@
+"""The two loops: one plays many runs against a world, one goes through what happened to an experiment.
+
+Both are templates around a policy's parts. A live session, several workers at once and a study that is opened again all
+go through `replay`, so a decision that is recomputed years later is the decision that was taken; a single result told
+to a session is a replay of one step.
+
+A pull that is chosen while others are open is chosen on a copy of the state in which each open pull has returned what
+is expected of it: the estimates stay where they are and only the information grows, so nobody is sent to learn what
+another is already learning. The copy chooses the *arm* alone. The level is one that the real state certifies, within
+one step of what was really applied, and nothing ever stops because of the copy.
+"""
+
+from typing import Any
+
+from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.learn import absorb, begin
+from surefoot.core.levels import stepped
+from surefoot.core.margin import margin
+from surefoot.core.parts import crosses, decide, respond
+from surefoot.core.records import Answers, Records, Script
+from surefoot.core.state import State, Work, copy_state, remember_race
+from surefoot.core.types import BREAKDOWN, CERTIFIED, DECIDING, NULL, PULL, ROUND, UNDECIDED, Decision, Indices, Instance
+
+# What a step of a script says. All but the last two are about the pull that it names.
+ASKED = 0  # it was asked for: what was the decision?
+OPENED = 1  # it is open, and was decided on earlier
+LEARNED = 2  # its result was taken in, asked for or not
+DROPPED = 3  # it is open no more and has no result
+BEGUN = 4  # the state before the first pull
+DECIDED = 5  # nothing new, only decide
+AS_DECIDED = -1  # in place of an arm: the pull is whatever is decided when it is asked for
+
+
+# -- many runs against a world ------------------------------------------------------------------------------------------
+
+
+def play(
+    inst: Instance, rules: Any, truth: Any, room: Any, seed: int, first_run: int, max_pulls: int, state: State,
+    work: Work, records: Records, cancel: Indices,
+) -> int:  # fmt: skip
+    """How many of the runs were finished; their records are filled in. cancel[0] = 1 from outside ends the work."""
+    for row in range(len(records.pulls)):
+        run = first_run + row
+        begin(inst, state, work)
+        healthy = True
+        while True:
+            if cancel[0] == 1:
+                return row
+            decision = decide(inst, rules, state, work, seed, run)
+            remember_race(state, decision.leader, decision.challenger)
+            if decision.status != PULL or state.clock[ROUND] >= max_pulls or not healthy:
+                break
+            number = state.clock[ROUND] + 1
+            respond(truth, room, seed, run, number, decision.arm, decision.level, work.observed)
+            healthy = absorb(inst, state, work, decision.arm, decision.level, work.observed)
+            if crosses(truth, decision.arm, decision.level):
+                records.unsafe[row] += 1
+                if records.first_unsafe[row] == 0:
+                    records.first_unsafe[row] = number
+        write_down(state, decision, healthy, records, row)
+    return len(records.pulls)
+
+
+@rare
+def write_down(state: State, decision: Decision, healthy: bool, records: Records, row: int) -> None:
+    """The record of a run that has ended."""
+    status = decision.status if healthy else BREAKDOWN
+    records.status[row] = UNDECIDED if status == PULL else status
+    records.pulls[row] = state.clock[ROUND]
+    records.arm[row] = decision.leader if status == CERTIFIED else NULL
+    records.level[row] = decision.leader_level if status == CERTIFIED else 0.0
+    records.gap[row] = decision.gap
+    for k in range(len(state.levels.low)):
+        records.pulls_per_arm[row, k] = state.estimate.pulls[k]
+        records.levels[row, k] = state.levels.low[k]
+
+
+# -- what happened to an experiment -------------------------------------------------------------------------------------
+
+
+def replay(
+    inst: Instance, rules: Any, state: State, ahead: State, trial: State, work: Work, seed: int, run: int,
+    held: Decision, script: Script, queue: Indices, answers: Answers,
+) -> tuple[bool, float, int, int, int, float, int, float, int, float]:  # fmt: skip
+    """Whether the numbers are sound, the certified margin of the next pull, and the fields of the next Decision.
+
+    The state is taken along, and the answers are filled in. `held` is the decision of the state as it comes in. `ahead`
+    and `trial` are room for two copies of it, `queue` for the numbers of all pulls: the state with the open ones
+    anticipated, what a decision may write on, the open ones. The result is flat: to build a named tuple, numba would
+    run Python code that Ctrl-C can break off, and then crash.
+    """
+    healthy, waiting, anticipated = True, 0, -1  # -1: the copy is out of date
+    for i in range(len(script.step)):
+        step, p = script.step[i], script.pull[i]
+        subject = state
+        if step == BEGUN:
+            begin(inst, state, work)
+            waiting, anticipated = 0, -1
+        elif step == LEARNED:
+            healthy = absorb(inst, state, work, script.arm[p], script.applied[p], script.observed[p]) and healthy
+            waiting, anticipated = left_without(queue, waiting, p), -1
+        elif step == DROPPED:
+            waiting, anticipated = left_without(queue, waiting, p), -1
+            continue
+        elif step == ASKED and waiting > 0 and held.status == PULL:
+            if anticipated < 0:
+                copy_state(state, ahead)
+            for q in range(max(anticipated, 0), waiting):
+                anticipate(inst, ahead, work, script.arm[queue[q]], script.asked[queue[q]])
+            anticipated = waiting
+            copy_state(ahead, trial)
+            subject = trial
+        elif step != DECIDED:
+            if step == ASKED:
+                answer(inst, state, held, held.level, script, answers, p)
+            queue[waiting] = p
+            waiting += 1
+            continue
+        decision = decide(inst, rules, subject, work, seed, run)
+        remember_race(subject, decision.leader, decision.challenger)
+        if step == ASKED:
+            if decision.status == PULL:
+                answer(inst, state, decision, level_while_open(inst, state, decision), script, answers, p)
+            else:  # the copy sees the end, or trouble; only the real state may
+                answer(inst, state, held, held.level, script, answers, p)
+            queue[waiting] = p
+            waiting += 1
+        else:
+            held = decision
+    k, level = (max(held.leader, 0), held.leader_level) if held.status == CERTIFIED else (held.arm, held.level)
+    return (
+        healthy, margin(inst, state, k, level), held.status, held.phase, held.arm, held.level, held.leader,
+        held.leader_level, held.challenger, held.gap,
+    )  # fmt: skip
+
+
+@thin
+def level_while_open(inst: Instance, state: State, decision: Decision) -> float:
+    """The level of an arm that was chosen while others are open: one that the real state certifies.           (S4)"""
+    k, low = decision.arm, state.levels.low
+    level = low[k] if decision.phase == DECIDING else min(decision.level, low[k])
+    return stepped(inst.dial, state.levels, k, level)
+
+
+@kernel
+def anticipate(inst: Instance, ahead: State, work: Work, k: int, level: float) -> None:
+    """The state after a pull that returned just what is expected of it: the estimates stay, the widths shrink."""
+    for s in range(len(inst.R)):
+        work.observed[s] = level * ahead.estimate.est[s, k]
+    absorb(inst, ahead, work, k, level, work.observed)
+
+
+@rare
+def answer(
+    inst: Instance, state: State, decision: Decision, level: float, script: Script, answers: Answers, p: int
+) -> None:
+    """Writes down the decision for pull p."""
+    if script.arm[p] == AS_DECIDED:
+        script.arm[p], script.asked[p] = decision.arm, level
+    answers.status[p] = decision.status
+    answers.phase[p] = decision.phase
+    answers.arm[p] = decision.arm
+    answers.level[p] = level
+    answers.margin[p] = margin(inst, state, decision.arm, level)
+    answers.leader[p] = decision.leader
+    answers.challenger[p] = decision.challenger
+    answers.gap[p] = decision.gap
+
+
+@rare
+def left_without(queue: Indices, waiting: int, p: int) -> int:
+    """How many are left in the queue once p is out of it; the others keep their order."""
+    kept = 0
+    for q in range(waiting):
+        if queue[q] != p:
+            queue[kept] = queue[q]
+            kept += 1
+    return kept

@@ -1,0 +1,161 @@
+"""What a policy has learned in one experiment, and what it decides next. It keeps no account of who was asked what."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from surefoot.core.loop import AS_DECIDED, ASKED, BEGUN, DECIDED, LEARNED, OPENED
+from surefoot.core.records import Answers, Script, decision_of, new_answers
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, EXPLORING, NULL, PULL, ROUND, Decision
+from surefoot.errors import InvalidInput
+from surefoot.policies import Policy
+from surefoot.policies.bound import faced, replay_of
+from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
+
+Ending: TypeAlias = Literal["certified", "contradiction", "breakdown"]
+LIVE_RUN = 0  # a live experiment draws what run 0 of a simulation with the same seed draws
+UNDECIDED_YET = Decision(PULL, EXPLORING, 0, 0.0, NULL, 0.0, NULL, 0.0)
+
+
+class Learner:
+    """The state of one experiment. Every change goes through the compiled replay."""
+
+    def __init__(self, problem: Problem, policy: Policy, seed: int) -> None:
+        self.problem = problem
+        self.policy = policy
+        self.seed = seed
+        self.guarantee = policy.guarantee(problem)
+        self._faced = faced(policy, problem)
+        self._replay = replay_of(self._faced, announcement())
+        self.state, self.work = self._faced.new_state(), self._faced.new_work()
+        self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
+        self._one = new_script(1, 1, len(self._faced.inst.R))
+        self._one.observed[:] = 0.0
+        self._step(BEGUN)
+
+    # -- what happened ----------------------------------------------------------------------------------------
+
+    def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
+        """Takes in a pull that happened, whatever was asked for; `observed` as `readings.signals_of` gives it."""
+        known = 0 <= arm < self.problem.size and 0.0 <= level <= 1.0 and len(observed) == len(self._faced.inst.R)
+        if not known or not all(map(isfinite, observed)):
+            reason = "must be an arm of the problem, a level from 0 to 1 and a finite value for each signal"
+            raise InvalidInput("pull", (arm, level, list(observed)), reason, "Take in what was measured.")
+        one = self._one
+        one.arm[0], one.applied[0], one.observed[0] = arm, level, observed
+        self._step(LEARNED)
+
+    def replay(self, script: Script) -> Answers:
+        """Where an experiment would stand after the steps of the script; the decisions that were due on the way."""
+        check_script(script, self.problem.size, len(self._faced.inst.R))
+        answers = new_answers(len(script.arm))
+        self._read(self._run(script, answers))
+        return answers
+
+    def choose(self, open_pulls: Sequence[tuple[int, float]], n: int = 1) -> list[tuple[Decision, float]]:
+        """The next n decisions with their margins, while these (arm, level) are open; nothing is changed."""
+        count = len(open_pulls)
+        if n == 1 and not count:
+            return [(self.decision, self.margin)]
+        if not all(0 <= arm < self.problem.size and 0.0 <= level <= 1.0 for arm, level in open_pulls):
+            reason = "must be arms of the problem with levels from 0 to 1"
+            raise InvalidInput("open_pulls", list(open_pulls), reason, "Pass (arm, level) of each open pull.")
+        script = new_script(count + n, count + n, len(self._faced.inst.R))
+        script.step[:] = [OPENED] * count + [ASKED] * n
+        script.arm[:] = [arm for arm, _ in open_pulls] + [AS_DECIDED] * n
+        script.asked[:count] = [level for _, level in open_pulls]
+        answers = new_answers(count + n)
+        self._run(script, answers)
+        return [decision_of(answers, p) for p in range(count, count + n)]
+
+    # -- where it stands --------------------------------------------------------------------------------------
+
+    @property
+    def pulls(self) -> int:
+        """How many results have been taken in."""
+        if self._read_pulls != self.state.clock[ROUND]:  # Ctrl-C came after the result was absorbed
+            self._step(DECIDED)
+        return self._read_pulls
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the policy has ended by itself: "certified", "contradiction" (the data rule out every model in the
+        confidence sets) or "breakdown" (the numbers failed); None while it goes on."""
+        if not self.healthy or self.decision.status == BREAKDOWN:
+            return "breakdown"
+        return {CERTIFIED: "certified", CONTRADICTION: "contradiction"}.get(self.decision.status)  # type: ignore[return-value]
+
+    @property
+    def levels(self) -> Floats:
+        """The level at which each arm may be pulled: certified safe, if the policy keeps limits."""
+        return self.state.levels.low.copy()
+
+    @property
+    def levels_high(self) -> Floats:
+        """The highest level of each arm that is still possible, where the selection is optimistic."""
+        return self.state.levels.high.copy()
+
+    @property
+    def pulls_per_arm(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """How often each arm was pulled."""
+        return self.state.estimate.pulls.copy()
+
+    @property
+    def estimates(self) -> Floats:
+        """The estimated reward of each arm at full level."""
+        return np.array(self.state.estimate.est[0])
+
+    # -- within -----------------------------------------------------------------------------------------------
+
+    def _step(self, step: int) -> None:
+        """One step about the one pull in `_one`."""
+        self._one.step[0] = step
+        self._read(self._run(self._one, NO_ANSWER))
+
+    def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
+        """What the replay returns; the answers are filled in."""
+        ahead = trial = self.state  # copies are needed only by who is asked while others are open
+        if ASKED in script.step:
+            ahead, trial = self._faced.new_state(), self._faced.new_state()
+        result: tuple[Any, ...] = self._replay(
+            self._faced.inst, self._faced.plan.rules, self.state, ahead, trial, self.work, self.seed, LIVE_RUN,
+            self.decision, script, np.zeros(len(script.arm), np.int64), answers,
+        )  # fmt: skip
+        return result
+
+    def _read(self, result: tuple[Any, ...]) -> None:
+        """Holds what the replay returned."""
+        healthy, margin, *fields = result
+        self.decision, self.margin = Decision(*fields), float(margin)
+        self.healthy = self.healthy and bool(healthy)
+        self._read_pulls = int(self.state.clock[ROUND])
+
+
+NO_ANSWER = new_answers(1)
+
+
+def new_script(steps: int, pulls: int, signals: int) -> Script:
+    """A script of zeros; step i is about pull i."""
+    real = np.zeros(pulls), np.zeros(pulls), np.zeros((pulls, signals))
+    return Script(np.zeros(steps, np.int64), np.arange(steps, dtype=np.int64), np.zeros(pulls, np.int64), *real)
+
+
+def check_script(script: Script, arms: int, signals: int) -> None:
+    """Refuses a script that names what is not there: compiled code does not look."""
+    pulls, remedy = len(script.arm), "Build it with live.scripts.as_script."
+    shapes = {len(script.asked), len(script.applied), len(script.observed)} == {pulls}
+    if not shapes or script.observed.shape[1] != signals or script.step.shape != script.pull.shape:
+        raise InvalidInput("script", script.observed.shape, "has columns of different lengths", remedy)
+    for field, column, most in (("pull", script.pull, max(pulls, 1)), ("arm", script.arm, arms)):
+        if len(column) and not 0 <= column.min() <= column.max() < most:
+            raise InvalidInput(f"script.{field}", (column.min(), column.max()), f"must be from 0 to {most - 1}", remedy)
+
+
+def announcement() -> Any:
+    """What is shown while kernels are compiled."""
+    from surefoot.progress import compiling
+
+    return compiling

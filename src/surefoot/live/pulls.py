@@ -1,0 +1,145 @@
+"""What an experiment hands out: the next pull with its reasons, an answer, and where it stands."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from surefoot.core.types import DECIDING, NULL, Decision
+from surefoot.live.certificate import NOTHING
+from surefoot.problem import Problem
+
+Phase: TypeAlias = Literal["explore", "decide"]
+Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown"]
+
+
+class PullDocument(TypedDict):
+    """A pull as plain data."""
+
+    number: int
+    arm: int
+    name: str
+    level: float
+    phase: Phase
+    margin: float
+    leader: str | None
+    challenger: str | None
+    gap: float | None
+
+
+@dataclass(frozen=True)
+class Pull:
+    """What to apply next, and why. While others are open, the reasons are those for which the arm was chosen: as if
+    each open pull had returned what is expected of it. Level and margin rest on told results alone."""
+
+    number: int  # counts from 1
+    arm: int
+    name: str
+    level: float
+    phase: Phase
+    margin: float  # certified distance to the nearest limit; at least 0 for a policy that keeps limits
+    leader: str | None  # None while exploring
+    challenger: str | None
+    gap: float | None  # the most by which the challenger might beat the leader
+
+    def to_dict(self) -> PullDocument:
+        """The pull as plain data."""
+        return PullDocument(**asdict(self))
+
+
+def pull_of(problem: Problem, number: int, decision: Decision, margin: float) -> Pull:
+    """The decision as users see it."""
+    deciding = decision.phase == DECIDING
+    return Pull(
+        number=number,
+        arm=int(decision.arm),
+        name=problem.names[decision.arm],
+        level=float(decision.level),
+        phase="decide" if deciding else "explore",
+        margin=float(margin),
+        leader=arm_name(problem, decision.leader) if deciding else None,
+        challenger=arm_name(problem, decision.challenger) if deciding else None,
+        gap=float(decision.gap) if deciding else None,
+    )
+
+
+def arm_name(problem: Problem, arm: int) -> str:
+    """The name of the arm, or of the null pull."""
+    return problem.names[arm] if arm != NULL else NOTHING
+
+
+class OvershootDocument(TypedDict):
+    """An overshoot as plain data."""
+
+    number: int
+    name: str
+    certified: float
+    applied: float
+
+
+@dataclass(frozen=True)
+class Overshoot:
+    """A pull that was applied above its certified level."""
+
+    number: int
+    name: str
+    certified: float
+    applied: float
+
+    def to_dict(self) -> OvershootDocument:
+        """The overshoot as plain data."""
+        return OvershootDocument(**asdict(self))
+
+
+class RecommendationDocument(TypedDict):
+    """A recommendation as plain data."""
+
+    arm: int
+    name: str
+    level: float
+    estimate: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The answer: an arm (-1 for the null pull) and a level that is certified safe."""
+
+    arm: int
+    name: str
+    level: float
+    estimate: float  # of its reward
+
+    def to_dict(self) -> RecommendationDocument:
+        """The recommendation as plain data."""
+        return RecommendationDocument(**asdict(self))
+
+
+class StatusDocument(TypedDict):
+    """A status as plain data."""
+
+    pulls: int
+    phase: Phase
+    outcome: Outcome | None
+    gap: float | None
+    epsilon: float
+    leader: str | None
+    levels: dict[str, float]
+    pulls_per_arm: dict[str, int]
+    overshoots: int
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where an experiment stands."""
+
+    pulls: int
+    phase: Phase
+    outcome: Outcome | None
+    gap: float | None
+    epsilon: float
+    leader: str | None
+    levels: dict[str, float]  # of each arm, certified if the policy keeps limits
+    pulls_per_arm: dict[str, int]
+    overshoots: int  # pulls that were applied above their certified level
+
+    def to_dict(self) -> Any:
+        """The status as plain data: a StatusDocument, with more in it for a study."""
+        return asdict(self)

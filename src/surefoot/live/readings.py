@@ -1,0 +1,65 @@
+"""Results as users tell them, as they are stored, and as the core sees them."""
+
+import struct
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from surefoot.errors import InvalidInput
+from surefoot.problem import Problem
+from surefoot.problem.checks import Floats, number
+
+Safety: TypeAlias = float | Floats | list[float] | tuple[float, ...] | Mapping[str, float]
+MEASURED = "Tell what was measured; a failed measurement is no result, so repeat the pull."
+APPLIED = "Tell the level that was really applied."
+STORED = np.dtype("<f8")
+
+
+def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, list[float]]:
+    """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
+    names = [limit.name for limit in problem.safety]
+    told = number("reward", reward, MEASURED)
+    if isinstance(safety, Mapping):
+        if set(safety) != set(names):
+            raise InvalidInput(
+                "safety", dict(safety), f"must have one value for each of {', '.join(names)}",
+                "Tell every limit by its name, and no other.",
+            )  # fmt: skip
+        readings = [safety[name] for name in names]
+    else:
+        readings = list(np.atleast_1d(np.asarray(safety, dtype=object)))
+    if len(readings) != len(names):
+        raise InvalidInput(
+            "safety", safety, f"must have {len(names)} value(s), one for each of {', '.join(names)}",
+            "Pass one number for one limit, or a list or mapping for several.",
+        )  # fmt: skip
+    return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
+
+
+def signals_of(problem: Problem, reward: object, safety: Safety) -> list[float]:
+    """The reward, then the readings in the order of the limits as distances in the sense of (S): larger is safer."""
+    told, readings = measured(problem, reward, safety)
+    return [told, *(float(limit.internal(each)) for limit, each in zip(problem.safety, readings, strict=True))]
+
+
+def packed(readings: list[float]) -> bytes:
+    """The readings, one for each limit, as they are stored."""
+    return struct.pack(f"<{len(readings)}d", *readings)
+
+
+def unpacked(content: bytes) -> Floats:
+    """The readings that were stored."""
+    return np.frombuffer(content, STORED).astype(np.float64)
+
+
+def internal(problem: Problem, content: bytes) -> Floats:
+    """The stored readings of some pulls, one row each, as the core sees them."""
+    readings = unpacked(content).reshape(-1, len(problem.safety))
+    return np.column_stack([limit.internal(readings[:, s]) for s, limit in enumerate(problem.safety)])
+
+
+def is_result(level: object, reward: object, readings: object, limits: int) -> bool:
+    """Whether what is stored is of the kind that can be told."""
+    numbers = isinstance(level, float) and isinstance(reward, float)
+    return numbers and isinstance(readings, bytes) and len(readings) == 8 * limits

@@ -1,0 +1,114 @@
+"""A policy bound into the loops for one problem: compiled, interpreted, or its decision interpreted and the rest not."""
+
+import warnings
+from collections.abc import Callable
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.core import loop
+from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
+from surefoot.core.parts import Response
+from surefoot.core.state import State, Work, new_state, new_work
+from surefoot.core.types import Dial, Instance
+from surefoot.errors import InterpretedWarning
+from surefoot.policies.protocol import Plan, Policy
+from surefoot.problem import Problem
+from surefoot.problem.settings import STEP_SLACK
+
+Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
+
+
+class Faced(NamedTuple):
+    """A policy that faces a problem."""
+
+    name: str
+    plan: Plan
+    inst: Instance
+
+    def new_state(self) -> State:
+        """Room for a state."""
+        return new_state(self.inst, self.plan.sets.memory, self.plan.own)
+
+    def new_work(self) -> Work:
+        """Buffers for a round."""
+        return new_work(self.inst)
+
+
+def faced(policy: Policy, problem: Problem) -> Faced:
+    """The policy, ready for the problem."""
+    plan = policy.plan(problem)
+    return Faced(policy.name, plan, instance_of(problem, plan))
+
+
+def instance_of(problem: Problem, plan: Plan) -> Instance:
+    """The problem as the core reads it."""
+    grid = np.asarray(problem.level_grid, dtype=np.float64)
+    dial = Dial(
+        gamma0=np.array(problem.safe_level),
+        ceiling=ceiling_of(problem),
+        grid=grid,
+        step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
+    )
+    return Instance(
+        X=np.array(problem.features),  # a copy: compiled code tells writable arrays from read-only ones
+        R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
+        eta0=np.array([limit.eta0 for limit in problem.safety]),
+        dial=dial,
+        epsilon=problem.epsilon,
+        regularization=plan.grams.matrix,
+        log_det=plan.grams.log_det,
+        gram_of=plan.grams.of,
+        sets=plan.sets.params,
+    )
+
+
+def ceiling_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The highest setting of each arm's dial."""
+    ceiling = np.array(problem.max_level)
+    if problem.level_grid:
+        grid = np.array(problem.level_grid)
+        ceiling = grid[np.searchsorted(grid, ceiling, side="right") - 1]
+    return ceiling
+
+
+def replay_of(found: Faced, announce: Announce | None = None) -> Any:
+    """The loop that goes through what happened to an experiment."""
+    return bound(loop.replay, parts_of(found.plan), found.name, announce)
+
+
+def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:
+    """The loop that plays many runs against a world."""
+    parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
+    return bound(loop.play, parts, found.name, announce)
+
+
+def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
+    """What a policy binds into the loops, by the names in `core.parts`."""
+    sets = plan.sets
+    if sets.ball is None:
+        raise TypeError(f"the first confidence set must have an ellipsoid (ball), and {sets.name} has none")
+    return {
+        "decide": plan.decide, "begin_own": plan.begin_own, "sets_begin": sets.begin, "sets_learn": sets.learn,
+        "sets_refresh": sets.refresh, "sets_bound_safety": sets.bound_safety, "sets_bound_leads": sets.bound_leads,
+        "sets_ball": sets.ball,
+    }  # fmt: skip
+
+
+def bound(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None) -> Any:
+    """The loop in the form that its parts allow."""
+    if interpreted():
+        return plain(template, parts)
+    from surefoot.core.compiler import compiled, mixed  # numba is loaded when it is needed, and not before
+
+    foreign = [name for name, part in parts.items() if not is_kernel(part)]
+    if not foreign:
+        return compiled(template, parts, label, announce)
+    warnings.warn(
+        f"{label}: {', '.join(foreign)} is plain Python and runs in the interpreter, the rest is compiled; a round "
+        "takes about a thousand times as long as a compiled one. Mark it with @surefoot.kernel to compile it.",
+        InterpretedWarning,
+        stacklevel=5,
+    )
+    return mixed(template, parts, label, announce)

@@ -1,0 +1,68 @@
+"""What a policy promises about its answer: stated by the policy, written out by the certificate."""
+
+from dataclasses import dataclass
+
+from surefoot.problem import Problem
+
+WITHIN_EPSILON = "within-epsilon"  # (b)
+PROPOSITION_1 = "proposition-1"  # conservative selection
+WITHOUT_LIMITS = "without-limits"  # a policy that knows no limits
+
+VALUE = {
+    WITHIN_EPSILON: "{answer} is within {epsilon} of the best safe option at its highest safe level.",
+    PROPOSITION_1: (
+        "{answer} is within {epsilon} of every option at the level certified for it so far. Against the best safe "
+        "option at its highest safe level g*, of value V* and certified up to g, the shortfall is at most {epsilon} + "
+        "(1 - g/g*) V* (Proposition 1)."
+    ),
+    WITHOUT_LIMITS: (
+        "{answer} is within {epsilon} of the best option at full level, safe or not. Nothing is promised about the "
+        "limits."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What holds once a policy stops, with which probability, and what that rests on."""
+
+    kind: str  # "within-epsilon", "proposition-1", "without-limits", or a word of the policy's own
+    value: str  # the promise about the answer, in words, with {answer} and {epsilon} in their places
+    confidence: float  # the probability of that at least
+    safety: float | None  # at least this is the probability that no pull crosses a limit; None: it knows no limits
+    assumptions: tuple[str, ...]  # what it rests on
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Whether every pull is certified safe."""
+        return self.safety is not None
+
+
+def promise(
+    problem: Problem, kind: str, *, spends: float, keeps_limits: bool = True, null_pull: bool = True
+) -> Guarantee:
+    """One of the three promises, which fails with probability `spends` at most; delta_safety pays for safe pulls."""
+    return Guarantee(
+        kind=kind,
+        value=VALUE[kind],
+        confidence=max(0.0, 1.0 - spends),
+        safety=1.0 - problem.delta_safety if keeps_limits else None,
+        assumptions=(*signal_assumptions(problem), *(limit_assumptions(null_pull) if keeps_limits else ())),
+    )
+
+
+def signal_assumptions(problem: Problem) -> tuple[str, ...]:
+    """What is stated about the reward and each limit."""
+    signals = [("reward", problem.reward.noise, problem.reward.norm)]
+    signals += [(limit.name, limit.noise, limit.norm) for limit in problem.safety]
+    return tuple(
+        f"{name}: linear in the applied features, noise {noise:g}-sub-Gaussian given the past, weights of norm at most "
+        f"{norm:g}"
+        for name, noise, norm in signals
+    )
+
+
+def limit_assumptions(null_pull: bool) -> tuple[str, ...]:
+    """What a policy that keeps limits rests on besides."""
+    known = "every arm is safe at its known level"
+    return (known,) if null_pull else (known, "the best safe value is not negative (the null pull takes no part)")

@@ -1,0 +1,67 @@
+"""What a confidence set is: numbers that it reads, what it remembers, and six kernels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.core.kernel import thin
+from surefoot.core.state import Bounds, Scratch, State
+from surefoot.core.types import Instance, Vector
+
+Kernel = Callable[..., Any]
+
+
+@thin
+def nothing_begins(inst: Instance, params: Any, memory: Any) -> None:
+    """A set whose memory begins with zeros, or that has none."""
+
+
+@thin
+def nothing_learned(
+    inst: Instance, params: Any, memory: Any, state: State, k: int, gamma: float, observed: Vector
+) -> None:
+    """A set that reads only what the estimate holds."""
+
+
+@thin
+def nothing_refreshed(inst: Instance, params: Any, memory: Any, state: State, scratch: Scratch, g: int) -> None:
+    """A set that keeps nothing which could be computed anew."""
+
+
+@thin
+def no_safety_bounds(inst: Instance, params: Any, memory: Any, state: State, bounds: Bounds) -> None:
+    """A set that says nothing about safety signals."""
+
+
+@thin
+def no_lead_bounds(
+    inst: Instance, params: Any, memory: Any, state: State, bounds: Bounds, i: int, level_i: float, optimistic: bool
+) -> None:
+    """A set that says nothing about leads."""
+
+
+@dataclass(frozen=True)
+class ConfidenceSet:
+    """A confidence set for one problem. The first of several fills the bounds in, each further one cuts them.
+
+    A version is a number that changes whenever what the set says changes: stored studies go on only with the version
+    that they began with. `ball` gives the ellipsoid that margins and checks of possibility read; a set that only cuts
+    has none.
+    """
+
+    name: str
+    version: int
+    params: Any  # a NamedTuple of numbers and arrays
+    memory: Any  # a NamedTuple of arrays, whose shapes count; begun with zeros
+    bound_safety: Kernel = no_safety_bounds  # (inst, params, memory, state, bounds)
+    bound_leads: Kernel = no_lead_bounds  # (inst, params, memory, state, bounds, i, level_i, optimistic)
+    begin: Kernel = nothing_begins  # (inst, params, memory)
+    learn: Kernel = nothing_learned  # (inst, params, memory, state, k, gamma, observed), before the estimate changes
+    refresh: Kernel = nothing_refreshed  # (inst, params, memory, state, scratch, g)
+    ball: Kernel | None = None  # (inst, params, memory, state, s) -> Ball
+    links: tuple["ConfidenceSet", ...] = ()  # what it is made of, where it is several
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The version of every set in this one, by name."""
+        return {each.name: each.version for each in self.links or (self,)}

@@ -1,0 +1,121 @@
+"""What a study was begun with, as it is stored, and back."""
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from surefoot import __version__, policies
+from surefoot.errors import InvalidInput, NotSpanningWarning, PolicyNeeded
+from surefoot.live.ledger import BY_NUMBER, ON_ARRIVAL, Intake
+from surefoot.live.readings import STORED
+from surefoot.policies import Policy, check_policy
+from surefoot.problem import Problem
+from surefoot.problem.checks import check_count, check_seed, number
+from surefoot.storage.store import Arms, StudyRow
+from surefoot.studies import events
+from surefoot.studies.handle import Settings
+from surefoot.studies.versions import versions_of
+
+ALARM_LEVEL = "Choose the chance of a false alarm that you accept, for example 0.01."
+STORED_INTAKE: dict[str, Intake] = {"order": BY_NUMBER, "arrival": ON_ARRIVAL}  # the words of the first version
+VERSIONS, HOME = "versions", "home"  # keys beside the options of the policy
+
+
+def row_of(name: str, settings: Settings) -> StudyRow:
+    """The row of a new study."""
+    problem, policy = settings.problem, settings.policy
+    words = {intake: word for word, intake in STORED_INTAKE.items()}
+    return StudyRow(
+        name=name,
+        problem=json.dumps(without_features(problem), allow_nan=False),
+        fingerprint=problem.fingerprint,
+        policy=json.dumps(record_of(policy) | {VERSIONS: versions_of(policy, problem)}),
+        seed=settings.seed,
+        max_pulls=settings.max_pulls,
+        fold=words[settings.intake],
+        alarm_level=settings.alarm_level,
+        created_at=events.now(),
+        created_by=__version__,
+    )
+
+
+def record_of(policy: Policy) -> dict[str, Any]:
+    """The policy as a table; one that is not ours with the place of its class, for people: it is never imported."""
+    table, kind = policies.to_dict(policy), type(policy)
+    if policies.POLICIES.get(policy.name) is not kind:
+        table[HOME] = f"{kind.__module__}:{kind.__qualname__}"
+    return table
+
+
+def settings_in(row: StudyRow, arms: Arms, policy: object = None) -> Settings:
+    """What a study was begun with, from what is stored about it; a policy that is not ours must be handed in."""
+    problem = problem_in(row, arms)
+    if problem.fingerprint != row.fingerprint:
+        raise ValueError("its problem is not the one that it was begun with")
+    if row.fold not in STORED_INTAKE:
+        raise ValueError(f"its results are taken in by {row.fold!r}")
+    return Settings(
+        problem, policy_in(row, policy), check_seed(row.seed), checked_budget(row.max_pulls), STORED_INTAKE[row.fold],
+        checked_level(row.alarm_level),
+    )  # fmt: skip
+
+
+def policy_in(row: StudyRow, given: object = None) -> Policy:
+    """The policy that the study was begun with.
+
+    Code that is named in stored data is never imported: a policy that is not ours is handed in, as an object that must
+    have the stored options, or as a class that is given them.
+    """
+    table = json.loads(row.policy)
+    home = table.pop(HOME, None)
+    table.pop(VERSIONS, None)
+    if given is None:
+        if home is not None:
+            raise PolicyNeeded(row.name, table["name"], home)
+        return policies.from_dict(table)
+    if isinstance(given, type):
+        given = policies.from_dict(table, {table["name"]: given})
+    policy = check_policy(given)
+    if policies.to_dict(policy) != policies.to_dict(policies.from_dict(table, {table["name"]: type(policy)})):
+        reason = f"is not the one that the study {row.name!r} was begun with, {policies.shown(table)}"
+        raise InvalidInput("policy", policies.describe(policy), reason, "Hand in the same policy with the same options.")
+    return policy
+
+
+def stored_versions(row: StudyRow) -> dict[str, int]:
+    """The versions that the study was begun with; none where they were not stored."""
+    found: dict[str, int] = json.loads(row.policy).get(VERSIONS, {})
+    return found
+
+
+def checked_budget(max_pulls: object) -> int | None:
+    """The number of pulls, None for as many as it takes."""
+    return None if max_pulls is None else check_count("max_pulls", max_pulls)
+
+
+def checked_level(alarm_level: object) -> float:
+    """The chance of a false alarm."""
+    return number("alarm_level", alarm_level, ALARM_LEVEL, above=0.0, below=1.0)
+
+
+def without_features(problem: Problem) -> dict[str, Any]:
+    """The problem as a table, with the names of the arms in place of their features."""
+    table = problem.to_dict()
+    del table["arms"]
+    return {**table, "names": list(problem.names)}
+
+
+def arms_of(problem: Problem) -> Arms:
+    """The features as bytes."""
+    count, dimension = problem.arms.shape
+    return Arms(count, dimension, problem.arms.astype(STORED).tobytes())
+
+
+def problem_in(row: StudyRow, arms: Arms) -> Problem:
+    """The problem that was stored; the user was told about its span when it was made."""
+    features = np.frombuffer(arms.content, STORED).astype(np.float64).reshape(arms.count, arms.dimension)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotSpanningWarning)
+        return Problem.from_dict({**json.loads(row.problem), "arms": features})

@@ -1,0 +1,73 @@
+"""What a pull returns in a linear world: the truth plus noise with an address."""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.core.kernel import kernel
+from surefoot.core.random import NOISE, normal, philox, uniform
+from surefoot.core.types import Indices, Matrix, Vector, Words
+
+GAUSSIAN, UNIFORM, RADEMACHER = 0, 1, 2
+TOLERANCE = 1e-12  # relative: a level that meets the limit exactly is safe, whatever the last digit
+
+
+class Truth(NamedTuple):
+    """What only nature knows; the policies never see it."""
+
+    value: Matrix  # (n, K) x_k . theta* in row 0, x_k . mu* of each limit below
+    scale: Vector  # (n,) size of the noise
+    noise: int  # GAUSSIAN, UNIFORM or RADEMACHER
+    eta0: Vector  # (m,)
+
+
+class Room(NamedTuple):
+    """The random words at hand."""
+
+    words: Words  # (4,) of one block of the stream
+    block: Indices  # (1,) which block; negative for none
+
+
+def new_room() -> Room:
+    """Nothing drawn yet."""
+    return Room(np.zeros(4, np.uint64), np.full(1, -1, np.int64))
+
+
+@kernel
+def respond(
+    truth: Truth, room: Room, seed: int, run: int, number: int, arm: int, level: float, observed: Vector
+) -> None:
+    """The reward and the safety signals of pull `number`, into `observed`.
+
+    Signal s of that pull takes word number * n + s of the run's stream.
+    """
+    n = len(observed)
+    if number == 1:  # a new run
+        room.block[0] = -1
+    for s in range(n):
+        position = number * n + s
+        if position >> 2 != room.block[0]:
+            room.block[0] = position >> 2
+            philox(seed, NOISE, run, room.block[0], room.words)
+        noise = shape(truth.noise, uniform(room.words[position & 3]))
+        observed[s] = level * truth.value[s, arm] + truth.scale[s] * noise
+
+
+@kernel
+def shape(noise: int, u: float) -> float:
+    """Noise that is 1-sub-Gaussian, from a number between 0 and 1."""
+    if noise == GAUSSIAN:
+        return normal(u)
+    if noise == UNIFORM:
+        return sqrt(3.0) * (2.0 * u - 1.0)
+    return 1.0 if u > 0.5 else -1.0
+
+
+@kernel
+def crosses(truth: Truth, arm: int, level: float) -> bool:
+    """Whether the pull truly crosses a limit."""
+    unsafe = False
+    for s in range(len(truth.eta0)):
+        unsafe = unsafe or level * truth.value[s + 1, arm] < truth.eta0[s] * (1.0 + TOLERANCE)
+    return unsafe
