@@ -17,6 +17,7 @@ PROBLEM = {"errors", "problem"}
 NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
     "errors": set(),
+    "progress": set(),
     "problem": {"errors"},
     "core": {"sets"},
     "sets": {"core", *PROBLEM},
@@ -24,13 +25,13 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "worlds": {"core", *PROBLEM},
     "live": {"core", "policies", "studies", "storage", *PROBLEM},
     "results": {"core", "policies", "live", *PROBLEM},
-    "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
+    "simulation": {"core", "policies", "progress", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
     "storage": PROBLEM,
-    "studies": {"storage", "core", "policies", "live", "__init__", *PROBLEM},
+    "studies": {"storage", "core", "policies", "live", "progress", "__init__", *PROBLEM},
     "plots": {*NUMBERS, *PROBLEM},
     "reproduction": {*NUMBERS, *PROBLEM, "plots", "__init__"},
-    "cli": {*NUMBERS, *PROBLEM, "plots", "reproduction", "storage", "studies", "__init__"},
+    "cli": {*NUMBERS, *PROBLEM, "plots", "progress", "reproduction", "storage", "studies", "__init__"},
 }
 KNOWS_THE_TRUTH = (
     "worlds",
