@@ -1,6 +1,7 @@
 """The store: runs are kept whole, found again, and never mixed with others."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,6 @@ from surefoot.errors import InvalidInput
 from surefoot.reproduction import store as stores
 from surefoot.reproduction.cells import Cell, lingape_cell, played
 from surefoot.reproduction.store import COLUMNS, MANIFEST, Store, Stretch
-from surefoot.reproduction.writing import write_whole
 
 CELL: Cell = lingape_cell(None)
 
@@ -154,16 +154,13 @@ def test_a_file_that_comes_goes_or_moves_changes_the_digest_and_bytecode_does_no
     assert len({before, moved, stores.digest_of(tmp_path)}) == 3
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "kept"
-    write_whole(path, b"old")
-    with pytest.raises(TypeError):
-        write_whole(path, "text is not bytes")  # type: ignore[arg-type]
-    assert path.read_bytes() == b"old"
-    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
-
-
-def test_a_folder_in_the_way_is_named(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    with pytest.raises(OSError, match="there"):
-        write_whole(tmp_path / "there", b"content")
+def test_what_a_killed_process_left_half_written_is_swept_with_the_next_start(tmp_path: Path) -> None:
+    store = Store(tmp_path, 0)
+    fill(store, 3)
+    (kept,) = (tmp_path / "runs").rglob("*.npz")
+    left = kept.with_name(".0-3.npz.0123456789abcdef.part")
+    left.write_text("half")
+    os.utime(left, (0, 0))
+    Store(tmp_path, 0)
+    assert not left.exists()
+    assert kept.exists()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
-import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from surefoot.errors import InvalidInput
+from surefoot.files import as_path, read_text, write_bytes
 
 _FORMATS = "Use a path that ends in .toml or .json."
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -40,54 +38,7 @@ def write_table(path: object, table: Mapping[str, object]) -> None:
     """The file holds the table and nothing else: it is replaced at once or left as it was."""
     place = as_path("path", path)
     content = _toml(table) if _format(place) == ".toml" else _json(table) + "\n"
-    write_bytes(place, content.encode("utf-8"))
-
-
-def write_bytes(place: Path, content: bytes) -> None:
-    """The file holds the content and nothing else: it is replaced at once or left as it was."""
-    try:
-        place = place.resolve()  # a link stays a link: what it points to is replaced
-        fresh = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}")
-        try:
-            with fresh.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if place.exists():
-                shutil.copymode(place, fresh)
-            fresh.replace(place)
-        finally:
-            fresh.unlink(missing_ok=True)
-    except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null character; RuntimeError: links in a ring
-        remedy = "Choose a file in a folder that exists and that you may write to."
-        raise InvalidInput("path", str(place), f"cannot be written ({_cause(error)})", remedy) from error
-
-
-def as_path(field: str, value: object) -> Path:
-    """The value as a path."""
-    if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str):
-        return Path(value)
-    raise InvalidInput(field, value, "must be a path (text or pathlib.Path)", 'For example "problem.toml".')
-
-
-def read_text(field: str, path: Path) -> str:
-    """The whole file as text: UTF-8, with or without a byte order mark."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        reason = f"is not UTF-8 text (byte {error.start})"
-        raise InvalidInput(field, str(path), reason, "Save the file in the encoding UTF-8.") from error
-    except (OSError, ValueError) as error:
-        remedy = f"Check the path; the working folder is {shown_folder()}."
-        raise InvalidInput(field, str(path), f"cannot be read ({_cause(error)})", remedy) from error
-
-
-def shown_folder() -> str:
-    """The working folder, or a word for it when it has been removed meanwhile."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return "gone"
+    write_bytes("path", place, content.encode("utf-8"))
 
 
 def _format(path: Path) -> str:
@@ -96,11 +47,6 @@ def _format(path: Path) -> str:
     if suffix not in (".toml", ".json"):
         raise InvalidInput("path", str(path), "is of no known format", _FORMATS)
     return suffix
-
-
-def _cause(error: Exception) -> str:
-    """What went wrong, in the system's words, without the path once more."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

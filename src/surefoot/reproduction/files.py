@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot.files import write_whole
 from surefoot.plots.style import rendered
 from surefoot.reproduction.figures import picture_of
 from surefoot.reproduction.findings import Findings
@@ -17,7 +18,6 @@ from surefoot.reproduction.markup import as_html, as_markdown
 from surefoot.reproduction.plans import Plan
 from surefoot.reproduction.protocols import Played
 from surefoot.reproduction.report import TITLE, report_of
-from surefoot.reproduction.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

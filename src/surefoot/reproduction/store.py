@@ -24,8 +24,8 @@ import numpy as np
 
 import surefoot
 from surefoot.errors import InvalidInput
+from surefoot.files import forget_unfinished, write_whole
 from surefoot.reproduction.cells import Cell
-from surefoot.reproduction.writing import forget_unfinished, write_whole
 from surefoot.results import Runs
 
 MANIFEST = "reproduction.json"
@@ -60,6 +60,7 @@ class Store:
             forget_unfinished(folder)
             return
         refuse_other_files(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / MANIFEST, json.dumps(self._manifest(), indent=2).encode() + b"\n")
 
     def _manifest(self) -> dict[str, Any]:
@@ -95,7 +96,9 @@ class Store:
         """Writes the runs, which follow each other, to a file of their own."""
         content = io.BytesIO()
         np.savez_compressed(content, **{name: getattr(runs, name) for name in COLUMNS})
-        write_whole(self._path(cell, Stretch(int(runs.run[0]), len(runs))), content.getvalue())
+        path = self._path(cell, Stretch(int(runs.run[0]), len(runs)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content.getvalue())
 
     def load(self, cell: Cell, count: int) -> Runs:
         """The first `count` runs; all of them must be there."""

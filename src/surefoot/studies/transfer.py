@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.errors import InvalidInput
-from surefoot.problem.files import as_path, write_bytes
+from surefoot.files import as_path, write_bytes
 from surefoot.storage.store import Arms, StudyRow
 from surefoot.storage.tables import events as columns
 from surefoot.studies.events import Event, packed, unpacked
@@ -47,7 +47,7 @@ def write_study(path: object, row: StudyRow, arms: Arms, happened: Iterable[Even
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
             file.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
-    write_bytes(place, archive.getvalue())
+    write_bytes("path", place, archive.getvalue())
 
 
 def read_study(path: object) -> Carried:
