@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+
+import tomli_w
 
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, read_text, write_bytes
 
 _FORMATS = "Use a path that ends in .toml or .json."
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_table(path: object) -> dict[str, object]:
@@ -37,7 +37,7 @@ def read_table(path: object) -> dict[str, object]:
 def write_table(path: object, table: Mapping[str, object]) -> None:
     """The file holds the table and nothing else: it is replaced at once or left as it was."""
     place = as_path("path", path)
-    content = _toml(table) if _format(place) == ".toml" else _json(table) + "\n"
+    content = tomli_w.dumps(table) if _format(place) == ".toml" else _json(table) + "\n"
     write_bytes("path", place, content.encode("utf-8"))
 
 
@@ -57,39 +57,6 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
         repeated = next(key for i, key in enumerate(keys) if key in keys[:i])
         raise InvalidInput(repr(repeated), table[repeated], "appears twice in the same object", "Keep one of the two.")
     return table
-
-
-def _toml(table: Mapping[str, object]) -> str:
-    """The table as TOML: plain values first, because everything after a [header] belongs to that header."""
-    plain, headed = [], []
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            headed += ["", f"[{_toml_key(key)}]", *_toml_lines(value)]
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            for entry in value:
-                headed += ["", f"[[{_toml_key(key)}]]", *_toml_lines(entry)]
-        else:
-            plain += _toml_lines({key: value})
-    return "\n".join([*plain, *headed]) + "\n"
-
-
-def _toml_lines(table: Mapping[str, object]) -> list[str]:
-    """One line for each key of a table of plain values."""
-    return [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
-
-
-def _toml_key(key: str) -> str:
-    """The key, quoted unless it may stand bare."""
-    return key if _BARE_KEY.fullmatch(key) else _toml_value(key)
-
-
-def _toml_value(value: object) -> str:
-    """The text, number or list in TOML; `repr` of a float is the shortest text that reads back as the same float."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # escaped as in JSON, and DEL too
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    return repr(value)
 
 
 def _json(value: object, indent: str = "") -> str:
