@@ -6,8 +6,6 @@ With --json, standard output holds exactly one JSON document, the result or the 
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 import warnings
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from surefoot.cli import exit_codes
 from surefoot.errors import InvalidInput, SurefootError, SurefootWarning
+from surefoot.plain_data import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +49,7 @@ class Output:
 
     def document(self, table: Mapping[str, Any]) -> None:
         """The result, as the one document on standard output."""
-        sys.stdout.write(json.dumps(plain({**table, "warnings": self.warnings}), indent=2, allow_nan=False) + "\n")
+        sys.stdout.write(json_text({**table, "warnings": self.warnings}))
 
     def paragraph(self, message: str, style: str) -> None:
         """The message on standard error; on a terminal wrapped between words, elsewhere one line."""
@@ -106,19 +105,6 @@ def told(error: BaseException) -> str:
             "the environment shows."
         )
     return " ".join([*text.split(), *(f"({note})" for note in getattr(error, "__notes__", ()))])
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON can write it: arrays as lists, NaN and infinity as null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(held) for key, held in value.items()}
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers alike
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _console(*, stderr: bool) -> Console:

@@ -11,6 +11,7 @@ import tomli_w
 
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, read_text, write_bytes
+from surefoot.plain_data import json_text
 
 _FORMATS = "Use a path that ends in .toml or .json."
 
@@ -37,7 +38,7 @@ def read_table(path: object) -> dict[str, object]:
 def write_table(path: object, table: Mapping[str, object]) -> None:
     """The file holds the table and nothing else: it is replaced at once or left as it was."""
     place = as_path("path", path)
-    content = tomli_w.dumps(table) if _format(place) == ".toml" else _json(table) + "\n"
+    content = tomli_w.dumps(table) if _format(place) == ".toml" else json_text(table, ascii_only=False)
     write_bytes("path", place, content.encode("utf-8"))
 
 
@@ -57,14 +58,3 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
         repeated = next(key for i, key in enumerate(keys) if key in keys[:i])
         raise InvalidInput(repr(repeated), table[repeated], "appears twice in the same object", "Keep one of the two.")
     return table
-
-
-def _json(value: object, indent: str = "") -> str:
-    """The value as JSON: one key a line, lists of numbers on one line."""
-    deeper = indent + "  "
-    if isinstance(value, Mapping):
-        lines = [f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_json(held, deeper)}" for key, held in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n" + ",\n".join(deeper + _json(entry, deeper) for entry in value) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -25,6 +25,7 @@ import numpy as np
 import surefoot
 from surefoot.errors import InvalidInput
 from surefoot.files import forget_unfinished, write_whole
+from surefoot.plain_data import json_text
 from surefoot.reproduction.cells import Cell
 from surefoot.results import Runs
 
@@ -61,7 +62,7 @@ class Store:
             return
         refuse_other_files(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / MANIFEST, json.dumps(self._manifest(), indent=2).encode() + b"\n")
+        write_whole(folder / MANIFEST, json_text(self._manifest()).encode())
 
     def _manifest(self) -> dict[str, Any]:
         return {"layout": LAYOUT, "surefoot": surefoot.__version__, "source": package_digest(), "seed": self.seed}
