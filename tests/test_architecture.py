@@ -13,24 +13,27 @@ import surefoot
 PACKAGE = Path(surefoot.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-PROBLEM = {"errors", "problem"}
+PROBLEM = {"errors", "files", "plain_data", "problem"}
 NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
-    "errors": set(),
-    "problem": {"errors"},
+    "plain_data": set(),
+    "errors": {"plain_data"},
+    "progress": set(),
+    "files": {"errors"},
+    "problem": {"errors", "files", "plain_data"},
     "core": {"sets"},
     "sets": {"core", *PROBLEM},
     "policies": {"core", "sets", *PROBLEM},
     "worlds": {"core", *PROBLEM},
     "live": {"core", "policies", "studies", "storage", *PROBLEM},
     "results": {"core", "policies", "live", *PROBLEM},
-    "simulation": {"core", "policies", "results", "worlds", *PROBLEM},
+    "simulation": {"core", "policies", "progress", "results", "worlds", *PROBLEM},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
     "storage": PROBLEM,
-    "studies": {"storage", "core", "policies", "live", "__init__", *PROBLEM},
+    "studies": {"storage", "core", "policies", "live", "progress", "__init__", *PROBLEM},
     "plots": {*NUMBERS, *PROBLEM},
     "reproduction": {*NUMBERS, *PROBLEM, "plots", "__init__"},
-    "cli": {*NUMBERS, *PROBLEM, "plots", "reproduction", "storage", "studies", "__init__"},
+    "cli": {*NUMBERS, *PROBLEM, "plots", "progress", "reproduction", "storage", "studies", "__init__"},
 }
 KNOWS_THE_TRUTH = (
     "worlds",

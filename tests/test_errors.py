@@ -1,6 +1,8 @@
 """Errors carry their facts, say them in one paragraph, and survive a trip to another process."""
 
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from surefoot import errors
 from surefoot.errors import (
     ABSENT,
     AlreadyTold,
+    BudgetOpen,
     Finished,
     Frozen,
     InvalidInput,
@@ -19,6 +22,7 @@ from surefoot.errors import (
     PullClosed,
     StorageBusy,
     StorageDamaged,
+    StorageError,
     StorageFull,
     StorageNewer,
     StorageOutdated,
@@ -35,6 +39,7 @@ ALL = [
     InvalidInput("epsilon", ABSENT, "is required", "Choose how far the answer may be."),
     MissingExtra("pandas", "frames"),
     Finished("certified", 4254),
+    BudgetOpen(500, [8, 9]),
     NotOpen(7, [8]),
     NotOpen(7, []),
     NotOpen("x", range(2, 2000)),
@@ -50,7 +55,8 @@ ALL = [
     *(
         kind("sqlite:///lab.db", "does not do this (disk I/O error)")
         for kind in (
-            StorageBusy, StorageDamaged, StorageFull, StorageNewer, StorageOutdated, StorageReadOnly, StorageUnavailable
+            StorageBusy, StorageDamaged, StorageError, StorageFull, StorageNewer, StorageOutdated, StorageReadOnly,
+            StorageUnavailable,
         )
     ),
 ]  # fmt: skip
@@ -112,6 +118,89 @@ def test_any_value_is_shown_short_and_on_one_line(value):
 
 
 def test_warnings_share_a_base():
-    for kind in (errors.NeverStopsWarning, errors.NotSpanningWarning, errors.LevelAlarm):
+    for kind in WARNINGS:
         assert issubclass(kind, errors.SurefootWarning)
         assert issubclass(kind, UserWarning)
+
+
+# --- for programs
+
+
+def kinds(base):
+    """The class and every class of this package that is made from it."""
+    return {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, base)}
+
+
+WARNINGS = sorted(kinds(errors.SurefootWarning), key=lambda kind: kind.__name__)
+
+
+class Endless:
+    def tolist(self):
+        return self
+
+
+KEYS = {"kind", "message", "field", "value", "remedy", "facts"}
+
+
+def test_every_error_of_the_package_is_tested_here():
+    assert {type(error) for error in ALL} == kinds(SurefootError) - {SurefootError}
+    assert len(WARNINGS) > 5
+
+
+@pytest.mark.parametrize("error", [*ALL, SurefootError("the words")], ids=lambda error: type(error).__name__)
+def test_the_document_of_an_error_holds_its_kind_its_message_and_its_facts(error):
+    found = json.loads(json.dumps(error.to_dict(), allow_nan=False))
+    assert set(found) == KEYS
+    assert found["kind"] == type(error).__name__
+    assert found["message"] == str(error)
+    assert set(found["facts"]) == set(vars(error))
+    for name, value in vars(error).items():
+        expected = None if value is ABSENT else list(value) if isinstance(value, tuple) else value
+        assert found["facts"][name] in (expected, errors.shown(value))
+    for name in ("field", "value", "remedy"):
+        assert found[name] == (None if name == "value" and error.args[1:2] == (ABSENT,) else getattr(error, name, None))
+
+
+@pytest.mark.parametrize("kind", WARNINGS)
+def test_the_document_of_a_warning_holds_its_kind_and_its_message(kind):
+    assert kind("Watch\nout.").to_dict() == {
+        "kind": kind.__name__, "message": "Watch out.", "field": None, "value": None, "remedy": None, "facts": {}
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "fact"),
+    [
+        (np.float64(-1.0), -1.0), (np.array([1, 2]), [1, 2]), (float("nan"), None), (Path("a"), "a"), (ABSENT, None),
+        ((1, "x"), [1, "x"]), ("\ud800", "\ud800"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_fact_is_plain_data(value, fact):
+    document = InvalidInput("field", value, "is wrong", "Mend it.").to_dict()
+    assert json.dumps(document, allow_nan=False)
+    assert document["value"] == document["facts"]["value"] == fact
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, np.zeros((300, 300)), "x" * 10**6, {"k": {1.5}}, Unprintable(), Unprintable, Endless(), iter([])],
+    ids=["integer", "array", "text", "set", "unprintable", "class", "endless", "iterator"],
+)
+def test_a_fact_that_is_large_or_no_data_is_one_short_line(value):
+    document = InvalidInput("field", value, "is wrong", "Mend it.").to_dict()
+    assert json.dumps(document, allow_nan=False)
+    assert document["value"] == document["facts"]["value"] == errors.shown(value)
+
+
+def test_a_value_that_holds_itself_is_told_too():
+    ring = []
+    ring.append(ring)
+    assert InvalidInput("field", ring, "is wrong", "Mend it.").to_dict()["value"] == errors.shown(ring)
+
+
+def test_notes_are_part_of_the_message_and_no_facts():
+    error = Finished("certified", 3)
+    error.add_note("while reading p.toml")
+    assert error.to_dict()["message"] == f"{error} (while reading p.toml)"
+    assert error.to_dict()["facts"] == {"outcome": "certified", "pulls": 3}

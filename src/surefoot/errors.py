@@ -1,13 +1,20 @@
 """Everything surefoot raises or warns about: one base class, the facts as attributes, one paragraph as message.
 
-Every message says what is, what was expected, and what to do next.
+Every message says what is, what was expected, and what to do next. `to_dict` gives an error to programs. The file is
+long because it is the one list of what can go wrong, to be read in one piece.
 """
 
 from __future__ import annotations
 
 import enum
+import json
 import reprlib
 from collections.abc import Iterable
+from typing import Any, TypedDict
+
+from surefoot.plain_data import plain
+
+LARGEST_FACT = 4_000  # characters of JSON; what is longer is told as one short line
 
 
 class Absent(enum.Enum):
@@ -19,7 +26,34 @@ class Absent(enum.Enum):
 ABSENT = Absent.ABSENT
 
 
-class SurefootError(Exception):
+class ErrorDocument(TypedDict):
+    """An error or a warning as plain data, for programs to read."""
+
+    kind: str  # the name of its class
+    message: str  # one paragraph
+    field: str | None  # which input was refused, where one was
+    value: Any  # what that input held; None if it was not given, and for NaN and infinity
+    remedy: str | None  # what to do, where the message says it in a sentence of its own
+    facts: dict[str, Any]  # every attribute by its name
+
+
+class Documented:
+    """What has a name, a message and facts, all of which its document holds."""
+
+    def to_dict(self) -> ErrorDocument:
+        """The document of this error or warning."""
+        facts = {name: as_fact(value) for name, value in vars(self).items() if not name.startswith("_")}
+        return ErrorDocument(
+            kind=type(self).__name__,
+            message=with_notes(self, str(self)),
+            field=facts.get("field"),
+            value=facts.get("value"),
+            remedy=getattr(self, "remedy", None),
+            facts=facts,
+        )
+
+
+class SurefootError(Documented, Exception):
     """The base of every error of this package."""
 
 
@@ -307,7 +341,7 @@ class StorageOutdated(StorageError):
     remedy = "Back it up and run `surefoot storage upgrade`."
 
 
-class SurefootWarning(UserWarning):
+class SurefootWarning(Documented, UserWarning):
     """The base of every warning of this package."""
 
 
@@ -341,6 +375,23 @@ class NotSpanningWarning(SurefootWarning):
 
 class LevelExceeded(SurefootWarning):
     """A pull was applied above the level that was certified safe."""
+
+
+def as_fact(value: object) -> Any:
+    """The value as plain data; as one short line where it is large or no data at all."""
+    if value is ABSENT:
+        return None
+    try:
+        data = plain(value)
+        fits = len(json.dumps(data, allow_nan=False)) <= LARGEST_FACT
+    except Exception:  # a stranger's object may fail in any way; the error about it must not
+        fits = False
+    return data if fits else shown(value)
+
+
+def with_notes(error: object, text: str) -> str:
+    """The text in one line, with what was noted on the error's way up."""
+    return " ".join([*text.split(), *(f"({note})" for note in getattr(error, "__notes__", ()))])
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.core.records import Records
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.files import as_path, write_bytes
 from surefoot.live.certificate import NOTHING
 from surefoot.policies import Policy
 from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
@@ -149,12 +150,13 @@ class Runs:
         return pd.DataFrame(columns)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Writes `to_pandas()` to a Parquet file."""
+        """Writes `to_pandas()` to a Parquet file, whole or not at all."""
+        place = as_path("path", path)
         try:
             import_module("pyarrow")
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
-        self.to_pandas().to_parquet(path, engine="pyarrow", index=False)
+        write_bytes("path", place, self.to_pandas().to_parquet(None, engine="pyarrow", index=False))
 
 
 def judged(

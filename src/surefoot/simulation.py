@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import Faced, ceiling_of, faced, play_of
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed
+from surefoot.progress import one_bar
 from surefoot.results import Judgement, Runs, judged
 from surefoot.worlds import Linear
 from surefoot.worlds.response import TOLERANCE
@@ -51,7 +51,7 @@ def simulate(
     play = play_of(found, response)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
-    with progress_bar(progress, runs, policy.name) as advance:
+    with one_bar(progress, runs, f"runs of {policy.name}") as advance:
         for start, records in finished_chunks(play, found, response, seed, max_pulls, starts, workers):
             done[start] = records
             advance(len(records.pulls))
@@ -123,18 +123,3 @@ def judgement(world: Linear, problem: Problem) -> Judgement:
         best_value=world.best_value(problem),
         best_without_limits=float((ceiling_of(problem) * world.values).max()),
     )
-
-
-@contextmanager
-def progress_bar(shown: bool, total: int, label: str) -> Iterator[Any]:
-    """A function that advances a progress bar on standard error, or does nothing."""
-    if not shown:
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"runs of {label}", total=total)
-        yield lambda count: bar.update(task, advance=count)

@@ -82,7 +82,7 @@ def test_with_json_an_error_is_the_one_document(
     done = typed(*words, "--json")
     found = strict_json(done.stdout)
     assert (done.returncode, done.stderr, found["exit_status"]) == (2, "", 2)
-    assert set(found["error"]) == {"kind", "field", "message"}
+    assert set(found["error"]) == {"kind", "message", "field", "value", "remedy", "facts"}
     assert found["error"]["message"]
 
 

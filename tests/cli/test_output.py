@@ -1,14 +1,7 @@
-"""What is written as JSON can be read as JSON, whatever the numbers are."""
+"""An error is told in one line, or as one document, whatever it is."""
 
-import numpy as np
-
-from surefoot.cli.output import plain, told
-from surefoot.errors import NumericalBreakdown
-
-
-def test_arrays_become_lists_and_what_is_not_finite_becomes_null() -> None:
-    table = {"a": np.array([1.0, np.nan]), "b": np.float64(np.inf), 3: (np.int64(4), None, True), "c": {"d": -np.inf}}
-    assert plain(table) == {"a": [1.0, None], "b": None, "3": [4, None, True], "c": {"d": None}}
+from surefoot.cli.output import documented, told
+from surefoot.errors import InvalidInput, NumericalBreakdown
 
 
 def test_an_error_is_told_in_one_line_whatever_it_is() -> None:
@@ -18,3 +11,13 @@ def test_an_error_is_told_in_one_line_whatever_it_is() -> None:
     )
     assert told(NumericalBreakdown("the estimates", 3)) == str(NumericalBreakdown("the estimates", 3))
     assert told(KeyboardInterrupt()).startswith("Interrupted")
+
+
+def test_an_error_as_a_document_has_the_same_keys_whatever_it_is() -> None:
+    refused = documented(InvalidInput("--runs", 0, "must be at least 1", "Give more."))
+    assert (refused["kind"], refused["field"], refused["value"], refused["remedy"]) == (
+        "InvalidInput", "--runs", 0, "Give more."
+    )  # fmt: skip
+    full = documented(OSError(28, "No space left on device", "runs.csv"))
+    assert (full["kind"], full["message"], full["facts"]) == ("OSError", "No space left on device: runs.csv", {})
+    assert set(full) == set(refused) == set(documented(KeyboardInterrupt()))

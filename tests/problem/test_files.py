@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.files import read_table, write_table
 
 TOML = """
 safe_level = 0.2
@@ -134,6 +135,18 @@ def test_odd_names_survive_a_file(tmp_path, name, ending):
     path = tmp_path / f"{name.replace('/', '')}.{ending}"
     problem.save(path)
     assert Problem.load(str(path)) == problem
+
+
+@pytest.mark.parametrize("ending", ["toml", "json"])
+def test_every_number_and_every_key_comes_back_from_a_file(tmp_path, ending):
+    numbers = [0.0, -0.0, 5e-324, -2.2250738585072014e-308, 1e16, 1e22, 0.1 + 0.2, 1 / 3, 1.7976931348623157e308, 7]
+    keys = ["\x7f", "\t", "\n", "\x00", "\x85", "\u2028", "", " ", "é", "e\u0301", "a.b", "#", "\\", '"']
+    given = {"numbers": numbers, "arms": {key: [1.0] for key in keys}, "safety": [{key: key for key in keys}]}
+    write_table(tmp_path / f"p.{ending}", given)
+    found = read_table(tmp_path / f"p.{ending}")
+    assert found == given
+    assert list(map(repr, found["numbers"])) == list(map(repr, numbers))
+    assert list(found["arms"]) == keys
 
 
 def test_a_file_by_hand_is_read_as_meant(file):

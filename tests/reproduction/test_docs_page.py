@@ -1,4 +1,4 @@
-"""docs/reproduction.md is what the engine gives today."""
+"""docs/reproduction.md is what the package gives today."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_links_lead_somewhere(page: str) -> None:
     assert not [link for link in links if not (DOCS / link).exists()]
 
 
-def test_the_first_row_is_what_the_engine_gives_today(page: str) -> None:
-    """After a change of the engine that changes runs, `make reproduce` writes the page anew."""
+def test_the_first_row_is_what_the_package_gives_today(page: str) -> None:
+    """After a change of the source that changes runs, `make reproduce` writes the page anew."""
     runs = played(lingape_cell(None), 0, DEFAULT_RUNS, 0, 2)
     assert f"| LinGapE | 1,914.7 | {fmt.mean_pulls(mean_interval(runs.pulls))} |" in page

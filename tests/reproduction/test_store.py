@@ -1,17 +1,19 @@
 """The store: runs are kept whole, found again, and never mixed with others."""
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import surefoot
 from surefoot.errors import InvalidInput
 from surefoot.reproduction import store as stores
 from surefoot.reproduction.cells import Cell, lingape_cell, played
 from surefoot.reproduction.store import COLUMNS, MANIFEST, Store, Stretch
-from surefoot.reproduction.writing import write_whole
 
 CELL: Cell = lingape_cell(None)
 
@@ -88,8 +90,13 @@ def version(manifest: dict[str, object]) -> None:
     manifest["surefoot"] = "0.0.1"
 
 
-def engine(manifest: dict[str, object]) -> None:
-    manifest["engine"] = "another"
+def source(manifest: dict[str, object]) -> None:
+    manifest["source"] = "another"
+
+
+def first_name_of_source(manifest: dict[str, object]) -> None:
+    del manifest["source"]
+    manifest["engine"] = "0123456789abcdef"
 
 
 def layout(manifest: dict[str, object]) -> None:
@@ -100,7 +107,8 @@ def layout(manifest: dict[str, object]) -> None:
     ("change", "words"),
     [
         (seed, "another seed.*Continue with --seed 5"), (version, "another version.*--out"),
-        (engine, "another state of surefoot's source.*--out"), (layout, "another arrangement"),
+        (source, "another state of surefoot's source.*--out"), (layout, "another arrangement"),
+        (first_name_of_source, "another state of surefoot's source.*source 0123456789abcdef, not.*--out"),
     ],
 )  # fmt: skip
 def test_runs_of_another_kind_are_never_mixed_in(
@@ -121,23 +129,38 @@ def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, content: str)
         Store(tmp_path, 0)
 
 
-def test_the_engine_digest_covers_what_runs_depend_on() -> None:
-    package = Path(stores.__file__).parent.parent
-    covered = {path for pattern in stores.ENGINE for path in package.glob(pattern)}
-    for name in ("core/levels.py", "policies/safe_lingape.py", "worlds/linear.py", "simulation.py", "problem.py"):
-        assert package / name in covered
+def test_a_changed_formula_in_any_file_of_the_package_changes_the_digest(tmp_path: Path) -> None:
+    package = tmp_path / "surefoot"
+    shutil.copytree(Path(surefoot.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = stores.digest_of(package)
+    assert before == stores.package_digest()
+    for path in sorted(package.rglob("*.py")):
+        content = path.read_bytes()
+        path.write_bytes(content + b"RADIUS = 1.01\n")
+        assert stores.digest_of(package) != before, path
+        path.write_bytes(content)
+    assert stores.digest_of(package) == before
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "kept"
-    write_whole(path, b"old")
-    with pytest.raises(TypeError):
-        write_whole(path, "text is not bytes")  # type: ignore[arg-type]
-    assert path.read_bytes() == b"old"
-    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+def test_a_file_that_comes_goes_or_moves_changes_the_digest_and_bytecode_does_not(tmp_path: Path) -> None:
+    (tmp_path / "problem").mkdir()
+    (tmp_path / "problem" / "limits.py").write_text("A = 1")
+    before = stores.digest_of(tmp_path)
+    (tmp_path / "problem" / "limits.pyc").write_text("compiled")
+    assert stores.digest_of(tmp_path) == before
+    (tmp_path / "problem" / "limits.py").rename(tmp_path / "limits.py")
+    moved = stores.digest_of(tmp_path)
+    (tmp_path / "limits.py").unlink()
+    assert len({before, moved, stores.digest_of(tmp_path)}) == 3
 
 
-def test_a_folder_in_the_way_is_named(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    with pytest.raises(OSError, match="there"):
-        write_whole(tmp_path / "there", b"content")
+def test_what_a_killed_process_left_half_written_is_swept_with_the_next_start(tmp_path: Path) -> None:
+    store = Store(tmp_path, 0)
+    fill(store, 3)
+    (kept,) = (tmp_path / "runs").rglob("*.npz")
+    left = kept.with_name(".0-3.npz.0123456789abcdef.part")
+    left.write_text("half")
+    os.utime(left, (0, 0))
+    Store(tmp_path, 0)
+    assert not left.exists()
+    assert kept.exists()

@@ -13,7 +13,7 @@ import typer
 
 from surefoot.cli import exit_codes, help_pages, options, storage_commands, study_commands
 from surefoot.cli.job import Job
-from surefoot.cli.output import Output
+from surefoot.cli.output import Output, stranger
 
 app = typer.Typer(
     name="surefoot",
@@ -69,9 +69,7 @@ def misused(words: list[str], error: Any) -> int:
     message = f"{message if message.endswith('?') else message.rstrip('.') + '.'} See {command} --help."
     output = Output(json="--json" in words)
     if output.json:
-        output.document(
-            {"error": {"kind": "Usage", "field": None, "message": message}, "exit_status": exit_codes.BAD_INPUT}
-        )
+        output.document({"error": stranger("Usage", message), "exit_status": exit_codes.BAD_INPUT})
     else:
         output.paragraph(f"error: {message}", "red")
     return exit_codes.BAD_INPUT

@@ -6,8 +6,6 @@ With --json, standard output holds exactly one JSON document, the result or the 
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 import warnings
@@ -17,7 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from surefoot.cli import exit_codes
-from surefoot.errors import InvalidInput, SurefootError, SurefootWarning
+from surefoot.errors import ErrorDocument, SurefootError, SurefootWarning, with_notes
+from surefoot.plain_data import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +49,7 @@ class Output:
 
     def document(self, table: Mapping[str, Any]) -> None:
         """The result, as the one document on standard output."""
-        sys.stdout.write(json.dumps(plain({**table, "warnings": self.warnings}), indent=2, allow_nan=False) + "\n")
+        sys.stdout.write(json_text({**table, "warnings": self.warnings}))
 
     def paragraph(self, message: str, style: str) -> None:
         """The message on standard error; on a terminal wrapped between words, elsewhere one line."""
@@ -63,12 +62,10 @@ class Output:
         if os.environ.get(TRACEBACKS, "") not in ("", "0"):
             raise error
         status = exit_codes.of_error(error)
-        message = told(error)
         if self.json:
-            facts = {"kind": type(error).__name__, "field": getattr(error, "field", None), "message": message}
-            self.document({"error": facts, "exit_status": status})
+            self.document({"error": documented(error), "exit_status": status})
         else:
-            self.paragraph(f"error: {message}", "red")
+            self.paragraph(f"error: {told(error)}", "red")
         return status
 
     @contextmanager
@@ -100,25 +97,22 @@ def told(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, OSError) and not isinstance(error, SurefootError):
         text = f"{error.strerror or text}: {error.filename}" if error.filename else text
-    elif not isinstance(error, InvalidInput | SurefootError):
+    elif not isinstance(error, SurefootError):
         text = (
             f"surefoot itself failed ({type(error).__name__}: {text}). Please report it, with what {TRACEBACKS}=1 in "
             "the environment shows."
         )
-    return " ".join([*text.split(), *(f"({note})" for note in getattr(error, "__notes__", ()))])
+    return with_notes(error, text)
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON can write it: arrays as lists, NaN and infinity as null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(held) for key, held in value.items()}
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers alike
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def documented(error: BaseException) -> ErrorDocument:
+    """The error as plain data; one that is not surefoot's own has no facts."""
+    return error.to_dict() if isinstance(error, SurefootError) else stranger(type(error).__name__, told(error))
+
+
+def stranger(kind: str, message: str) -> ErrorDocument:
+    """The document of what is no error of surefoot."""
+    return ErrorDocument(kind=kind, message=message, field=None, value=None, remedy=None, facts={})
 
 
 def _console(*, stderr: bool) -> Console:

@@ -11,6 +11,7 @@ from surefoot import __version__
 from surefoot.cli import exit_codes
 from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
+from surefoot.progress import many_bars
 from surefoot.reproduction import Reproduction, reproduce
 from surefoot.reproduction.conclusions import conclusions
 from surefoot.reproduction.driver import Watch
@@ -40,18 +41,8 @@ def watching(output: Output) -> Iterator[Watch]:
     if not output.err.is_terminal:
         yield lines(output)
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.err) as bars:
-        tasks: dict[str, Any] = {}
-
-        def watch(experiment: str, done: int, total: int) -> None:
-            if experiment not in tasks:
-                tasks[experiment] = bars.add_task(f"{experiment:<7}", total=total)
-            bars.update(tasks[experiment], completed=done)
-
-        yield watch
+    with many_bars(output.err) as show:
+        yield lambda experiment, done, total: show(f"{experiment:<7}", done, total)
 
 
 def lines(output: Output) -> Watch:

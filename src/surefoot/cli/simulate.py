@@ -13,6 +13,7 @@ from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.files import write_bytes
 from surefoot.live.certificate import confidence_of
 from surefoot.policies import Policy
 from surefoot.results import Runs
@@ -74,9 +75,10 @@ def write_rows(out: Path, found: Sequence[Runs]) -> None:
     rows = pd.concat(frames, ignore_index=True)
     rows.insert(0, "policy", rows.pop("policy"))
     if out.suffix.lower() == ".csv":
-        rows.to_csv(out, index=False)
+        content = rows.to_csv(index=False).encode()
     else:
-        rows.to_parquet(out, engine="pyarrow", index=False)
+        content = rows.to_parquet(None, engine="pyarrow", index=False)
+    write_bytes("--out", out, content)
 
 
 def document(

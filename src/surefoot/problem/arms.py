@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.errors import InvalidInput, MissingExtra, counted
+from surefoot.files import as_path, read_text
 from surefoot.problem.checks import LARGEST, SMALLEST, Floats, array, did_you_mean, text, vector
-from surefoot.problem.files import as_path, read_text
 
 NAME_COLUMN = "name"
 _FORMS = "Pass one row of features for each arm, for example [[1, 0], [0, 1]] or {'low': [1, 0], 'high': [0, 1]}."

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import secrets
-import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+import tomli_w
+
 from surefoot.errors import InvalidInput
+from surefoot.files import as_path, read_text, write_bytes
+from surefoot.plain_data import json_text
 
 _FORMATS = "Use a path that ends in .toml or .json."
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_table(path: object) -> dict[str, object]:
@@ -39,55 +38,8 @@ def read_table(path: object) -> dict[str, object]:
 def write_table(path: object, table: Mapping[str, object]) -> None:
     """The file holds the table and nothing else: it is replaced at once or left as it was."""
     place = as_path("path", path)
-    content = _toml(table) if _format(place) == ".toml" else _json(table) + "\n"
-    write_bytes(place, content.encode("utf-8"))
-
-
-def write_bytes(place: Path, content: bytes) -> None:
-    """The file holds the content and nothing else: it is replaced at once or left as it was."""
-    try:
-        place = place.resolve()  # a link stays a link: what it points to is replaced
-        fresh = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}")
-        try:
-            with fresh.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if place.exists():
-                shutil.copymode(place, fresh)
-            fresh.replace(place)
-        finally:
-            fresh.unlink(missing_ok=True)
-    except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null character; RuntimeError: links in a ring
-        remedy = "Choose a file in a folder that exists and that you may write to."
-        raise InvalidInput("path", str(place), f"cannot be written ({_cause(error)})", remedy) from error
-
-
-def as_path(field: str, value: object) -> Path:
-    """The value as a path."""
-    if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str):
-        return Path(value)
-    raise InvalidInput(field, value, "must be a path (text or pathlib.Path)", 'For example "problem.toml".')
-
-
-def read_text(field: str, path: Path) -> str:
-    """The whole file as text: UTF-8, with or without a byte order mark."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        reason = f"is not UTF-8 text (byte {error.start})"
-        raise InvalidInput(field, str(path), reason, "Save the file in the encoding UTF-8.") from error
-    except (OSError, ValueError) as error:
-        remedy = f"Check the path; the working folder is {shown_folder()}."
-        raise InvalidInput(field, str(path), f"cannot be read ({_cause(error)})", remedy) from error
-
-
-def shown_folder() -> str:
-    """The working folder, or a word for it when it has been removed meanwhile."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return "gone"
+    content = tomli_w.dumps(table) if _format(place) == ".toml" else json_text(table, ascii_only=False)
+    write_bytes("path", place, content.encode("utf-8"))
 
 
 def _format(path: Path) -> str:
@@ -98,11 +50,6 @@ def _format(path: Path) -> str:
     return suffix
 
 
-def _cause(error: Exception) -> str:
-    """What went wrong, in the system's words, without the path once more."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-
-
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """The JSON object as a dict; a repeated key is refused, where JSON itself would silently keep the last."""
     table = dict(pairs)
@@ -111,47 +58,3 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
         repeated = next(key for i, key in enumerate(keys) if key in keys[:i])
         raise InvalidInput(repr(repeated), table[repeated], "appears twice in the same object", "Keep one of the two.")
     return table
-
-
-def _toml(table: Mapping[str, object]) -> str:
-    """The table as TOML: plain values first, because everything after a [header] belongs to that header."""
-    plain, headed = [], []
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            headed += ["", f"[{_toml_key(key)}]", *_toml_lines(value)]
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            for entry in value:
-                headed += ["", f"[[{_toml_key(key)}]]", *_toml_lines(entry)]
-        else:
-            plain += _toml_lines({key: value})
-    return "\n".join([*plain, *headed]) + "\n"
-
-
-def _toml_lines(table: Mapping[str, object]) -> list[str]:
-    """One line for each key of a table of plain values."""
-    return [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
-
-
-def _toml_key(key: str) -> str:
-    """The key, quoted unless it may stand bare."""
-    return key if _BARE_KEY.fullmatch(key) else _toml_value(key)
-
-
-def _toml_value(value: object) -> str:
-    """The text, number or list in TOML; `repr` of a float is the shortest text that reads back as the same float."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # escaped as in JSON, and DEL too
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    return repr(value)
-
-
-def _json(value: object, indent: str = "") -> str:
-    """The value as JSON: one key a line, lists of numbers on one line."""
-    deeper = indent + "  "
-    if isinstance(value, Mapping):
-        lines = [f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_json(held, deeper)}" for key, held in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n" + ",\n".join(deeper + _json(entry, deeper) for entry in value) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Never
 
 from surefoot.errors import ABSENT, InvalidInput, NotSpanningWarning, counted
+from surefoot.files import as_path
 from surefoot.problem.arms import ArmTable, read_arms, renamed
 from surefoot.problem.checks import Floats, did_you_mean, frozen, known_keys
-from surefoot.problem.files import as_path, read_table, write_table
+from surefoot.problem.files import read_table, write_table
 from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
 from surefoot.problem.settings import checked_settings, compact_levels
 from surefoot.problem.span import Span, span_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from surefoot.files import write_whole
+from surefoot.plain_data import json_text
 from surefoot.plots.style import rendered
 from surefoot.reproduction.figures import picture_of
 from surefoot.reproduction.findings import Findings
@@ -17,7 +17,6 @@ from surefoot.reproduction.markup import as_html, as_markdown
 from surefoot.reproduction.plans import Plan
 from surefoot.reproduction.protocols import Played
 from surefoot.reproduction.report import TITLE, report_of
-from surefoot.reproduction.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +38,7 @@ def contents(plan: Plan, played: Played, found: Findings) -> Iterator[tuple[str,
         yield f"{experiment}.svg", svgs[experiment]
         yield f"{experiment}.png", rendered(picture, "png")
     numbers = {"command": plan.command, "runs": plan.runs, "seed": plan.seed, **found.to_dict()}
-    yield "findings.json", json.dumps(finite(numbers), indent=1, allow_nan=False).encode() + b"\n"
+    yield "findings.json", json_text(numbers).encode()
     parts = report_of(plan, found, svgs)
     yield "report.md", as_markdown(parts, images="").encode()
     yield "report.html", as_html(TITLE, parts).encode()
@@ -67,14 +66,3 @@ def comma_separated(rows: pd.DataFrame) -> bytes:
     table = import_module("pyarrow").Table.from_pandas(rows, preserve_index=False)
     import_module("pyarrow.csv").write_csv(table, content)
     return content.getvalue()
-
-
-def finite(value: Any) -> Any:
-    """The value as JSON can write it: what is not a finite number is null."""
-    if isinstance(value, Mapping):
-        return {key: finite(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value

@@ -1,6 +1,6 @@
 """Finished runs in a folder, so that a killed reproduction continues where it was.
 
-    FOLDER/reproduction.json         what this folder is: version, engine, seed
+    FOLDER/reproduction.json         what this folder is: version, source, seed
     FOLDER/runs/KEY/FIRST-LENGTH.npz  runs FIRST .. FIRST + LENGTH - 1 of the cell with this key
 
 Every run has an address (cell, seed, number), so it does not matter in how many sittings, by how many workers or in
@@ -24,19 +24,19 @@ import numpy as np
 
 import surefoot
 from surefoot.errors import InvalidInput
+from surefoot.files import forget_unfinished, write_whole
+from surefoot.plain_data import json_text
 from surefoot.reproduction.cells import Cell
-from surefoot.reproduction.writing import forget_unfinished, write_whole
 from surefoot.results import Runs
 
 MANIFEST = "reproduction.json"
 LAYOUT = 1
 CHUNK = 250  # runs in a file: a second or so of work is lost when killed
 COLUMNS = tuple(field.name for field in fields(Runs) if field.name not in ("problem", "policy", "seed", "requested"))
-ENGINE = ("core/*.py", "policies/*.py", "worlds/*.py", "problem*.py", "span.py", "simulation.py", "results.py")
 DIFFERS = {
     "layout": "another arrangement of files",
     "surefoot": "another version of surefoot",
-    "engine": "another state of surefoot's source",
+    "source": "another state of surefoot's source",
     "seed": "another seed",
 }
 
@@ -61,10 +61,11 @@ class Store:
             forget_unfinished(folder)
             return
         refuse_other_files(folder)
-        write_whole(folder / MANIFEST, json.dumps(self._manifest(), indent=2).encode() + b"\n")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / MANIFEST, json_text(self._manifest()).encode())
 
     def _manifest(self) -> dict[str, Any]:
-        return {"layout": LAYOUT, "surefoot": surefoot.__version__, "engine": engine_digest(), "seed": self.seed}
+        return {"layout": LAYOUT, "surefoot": surefoot.__version__, "source": package_digest(), "seed": self.seed}
 
     def _check_manifest(self) -> None:
         path = self.folder / MANIFEST
@@ -75,6 +76,7 @@ class Store:
             found = None
         if not isinstance(found, dict):
             raise InvalidInput("--out", str(self.folder), f"holds a {MANIFEST} that cannot be read", remedy)
+        found.setdefault("source", found.get("engine"))  # the key's first name, when the digest left files out
         for key, wanted in self._manifest().items():
             if found.get(key) != wanted:
                 reason = f"holds runs of {DIFFERS[key]} ({key} {found.get(key)}, not {wanted}), which must not be mixed"
@@ -95,7 +97,9 @@ class Store:
         """Writes the runs, which follow each other, to a file of their own."""
         content = io.BytesIO()
         np.savez_compressed(content, **{name: getattr(runs, name) for name in COLUMNS})
-        write_whole(self._path(cell, Stretch(int(runs.run[0]), len(runs))), content.getvalue())
+        path = self._path(cell, Stretch(int(runs.run[0]), len(runs)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content.getvalue())
 
     def load(self, cell: Cell, count: int) -> Runs:
         """The first `count` runs; all of them must be there."""
@@ -144,11 +148,14 @@ def refuse_other_files(folder: Path) -> None:
 
 
 @cache
-def engine_digest() -> str:
-    """A digest of the source that runs depend on."""
-    package = Path(surefoot.__file__).parent
-    paths = sorted(path for pattern in ENGINE for path in package.glob(pattern))
+def package_digest() -> str:
+    """A digest of the source that is running: all of it, since any file may hold a formula that runs depend on."""
+    return digest_of(Path(surefoot.__file__).parent)
+
+
+def digest_of(package: Path) -> str:
+    """A digest of the names and contents of every Python file in the folder, at any depth."""
     digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in sorted((path.relative_to(package).as_posix(), path) for path in package.rglob("*.py")):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection, func, insert, select, text
 
 from surefoot.errors import InvalidInput, StorageDamaged
-from surefoot.problem.files import as_path
+from surefoot.files import as_path, beside
 from surefoot.storage import tables
 from surefoot.storage.addresses import Address, address_of, file_address
 from surefoot.storage.databases import Database
@@ -68,18 +68,16 @@ def backup(storage: str | None, path: str | Path) -> Path:
     with named_faults(address):
         source = opened_database(address, create=False)
         check_prepared(source)
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        _copied(source, file_address(unfinished))
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        os.link(unfinished, place)  # unlike a move, this never replaces a file
+        with beside(place, "-wal", "-shm") as part:
+            _copied(source, file_address(part))
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
+            os.link(part, place)  # unlike a move, this never replaces a file
     except FileExistsError:
         raise InvalidInput("path", str(place), "exists already", "Name a new file.") from None
     finally:
         release(source)
-        for ending in ("", "-wal", "-shm"):
-            unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
     return place
 
 

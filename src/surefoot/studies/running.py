@@ -1,12 +1,12 @@
 """A study driven by a function: ask, call, tell, until the end."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import BudgetOpen, Finished, InvalidInput
 from surefoot.live.pulls import Pull
 from surefoot.problem.checks import check_count, known_keys
+from surefoot.progress import changing_line
 
 if TYPE_CHECKING:
     from surefoot.studies.study import Study
@@ -28,7 +28,7 @@ def run_study(
         if not callable(each):
             raise InvalidInput("callbacks", each, "must be callable", "Pass functions that take a study and a pull.")
     made = 0
-    with shown_progress(study, progress) as show:
+    with changing_line(progress, study.name) as show:
         while most is None or made < most:
             try:
                 pull = study.ask(worker=worker)
@@ -38,7 +38,7 @@ def run_study(
             made += 1
             for each in after_each:
                 each(study, pull)
-            show(pull)
+            show(line_of(study, pull))
     return made
 
 
@@ -53,19 +53,7 @@ def as_result(returned: object) -> dict[str, Any]:
     raise InvalidInput("result", returned, "is not the result of a pull", RESULT)
 
 
-@contextmanager
-def shown_progress(study: "Study", wanted: bool) -> Iterator[Callable[[Pull], None]]:
-    """What to call after each pull; it keeps a line on the terminal up to date, if that is wanted."""
-    if not wanted:
-        yield lambda pull: None
-        return
-    from rich.console import Console
-    from rich.status import Status
-
-    def line(pull: Pull | None) -> str:
-        gap = "" if pull is None or pull.gap is None else f", gap {pull.gap:.4g} (epsilon {study.problem.epsilon:.4g})"
-        last = "" if pull is None else f": pull {pull.number}, {pull.name} at level {pull.level:.4g}, {pull.phase}{gap}"
-        return f"{study.name}{last}"
-
-    with Status(line(None), console=Console(stderr=True)) as status:
-        yield lambda pull: status.update(line(pull))
+def line_of(study: "Study", pull: Pull) -> str:
+    """The study and its latest pull in one line."""
+    gap = "" if pull.gap is None else f", gap {pull.gap:.4g} (epsilon {study.problem.epsilon:.4g})"
+    return f"{study.name}: pull {pull.number}, {pull.name} at level {pull.level:.4g}, {pull.phase}{gap}"
