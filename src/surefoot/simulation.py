@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.layout import side_by_side
-from surefoot.core.nature import TOLERANCE
 from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed
-from surefoot.results import Judgement, Runs, judged
-from surefoot.worlds import Linear
+from surefoot.results import Runs, judged
+from surefoot.worlds import World, check_world
 
 LARGEST_CHUNK = 500  # runs
 
 
 def simulate(
-    world: Linear,
+    world: World,
     problem: Problem,
     policy: Policy | None = None,
     *,
@@ -36,8 +35,7 @@ def simulate(
 
     Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
     """
-    if not isinstance(world, Linear):
-        raise InvalidInput("world", world, "must be a world", "Take one from sf.worlds, for example sf.worlds.hard().")
+    check_world(world)
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "world.problem(...) builds a fitting one.")
     world.matches(problem)
@@ -94,7 +92,7 @@ def played(
 
 
 def assembled(
-    world: Linear, problem: Problem, policy: Policy, inst: Instance, seed: int, runs: int, done: dict[int, Records]
+    world: World, problem: Problem, policy: Policy, inst: Instance, seed: int, runs: int, done: dict[int, Records]
 ) -> Runs:
     """The finished runs in order."""
     order = sorted(done)
@@ -104,26 +102,7 @@ def assembled(
     number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
     finished = records.status != PULL
     kept = Records(*(column[finished] for column in records))
-    return judged(problem, policy, seed, number[finished], kept, runs, judgement(world, problem, inst))
-
-
-def judgement(world: Linear, problem: Problem, inst: Instance) -> Judgement:
-    """What is needed of the world to judge answers."""
-    truth = world.truth()
-    reaches = np.full(world.size, np.inf)
-    for s, eta0 in enumerate(truth.eta0):
-        slope = truth.value[s + 1]
-        with np.errstate(divide="ignore"):
-            reaches = np.minimum(reaches, np.where(slope < 0.0, eta0 * (1.0 + TOLERANCE) / slope, np.inf))
-    best = world.best_arm(problem)
-    return Judgement(
-        values=world.values,
-        safe_up_to=reaches,
-        best_arm=best,
-        best_level=float(world.best_levels(problem)[best]) if best >= 0 else 0.0,
-        best_value=world.best_value(problem),
-        best_without_limits=float((inst.ceiling * world.values).max()),
-    )
+    return judged(problem, policy, seed, number[finished], kept, runs, world.judge(problem))
 
 
 @contextmanager
