@@ -1,8 +1,9 @@
-"""Many runs of a policy against a known truth: compiled, in parallel, the same for any number of workers."""
+"""Policies against a known truth: many runs, compiled and in parallel, or one live session, pull by pull."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from surefoot.core.layout import side_by_side
 from surefoot.core.types import PULL, Indices, Instance, Records, Truth, new_records, new_state, new_work
 from surefoot.errors import InvalidInput
+from surefoot.live.session import Pull, Session
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed
@@ -103,6 +105,34 @@ def assembled(
     finished = records.status != PULL
     kept = Records(*(column[finished] for column in records))
     return judged(problem, policy, seed, number[finished], kept, runs, world.judge(problem))
+
+
+def run_session(
+    world: World,
+    session: Session,
+    *,
+    seed: int = 0,
+    watch: Callable[[Session], object] | None = None,
+    max_pulls: int | None = None,
+) -> list[Pull]:
+    """The pulls that were made: the world answers until the session stops, or so many pulls are made.
+
+    With the session's own seed it is run 0 of `simulate`, told in the user's units. `watch` is called before the first
+    pull and after each.
+    """
+    if not isinstance(session, Session):
+        raise InvalidInput("session", session, "must be a Session", "Begin one with sf.Session(problem).")
+    check_world(world)
+    most = inf if max_pulls is None else check_count("max_pulls", max_pulls)
+    show = watch or (lambda session: None)
+    made: list[Pull] = []
+    show(session)
+    while not session.stopped and len(made) < most:
+        pull = session.ask()
+        session.tell(pull, **world.measure(pull, seed=seed, problem=session.problem))
+        made.append(pull)
+        show(session)
+    return made
 
 
 @contextmanager
