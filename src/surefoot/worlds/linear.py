@@ -10,7 +10,6 @@ Everything that knows the truth lives here and in the theory; policies and sessi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -281,11 +280,6 @@ class Linear:
             self.matches(problem)
         posed = self._default if problem is None else problem
         return measured(self._truth, None if posed is None else posed.safety, pull, seed, run)
-
-    def observe(self, arm: int, level: float, number: int, seed: int = 0, run: int = 0) -> tuple[float, Floats]:
-        """The reward and the safety signals (m,) of pull `number`, noise included, in internal units."""
-        found = measured(self._truth, None, SimpleNamespace(arm=arm, level=level, number=number), seed, run)
-        return found["reward"], np.array(found["safety"])
 
     # how it looks ---------------------------------------------------------------------------------------------------
 
