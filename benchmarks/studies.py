@@ -40,22 +40,22 @@ def main() -> None:
     began_on = machine()
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{Path(folder) / 'large.db'}"
-        world, problem = make(storage)
+        world = make(storage)
         measured = {
             "arms": ARMS,
             "pulls": PULLS,
             "file_mb": Path(storage.removeprefix("sqlite:///")).stat().st_size / 1e6,
             "open_s": statistics.median(opening(storage) for _ in range(OPENINGS)),
             "open_in_a_new_process_s": statistics.median(new_process(storage) for _ in range(3)),
-            **steps(storage, world, problem),
+            **steps(storage, world),
         }
     report = {"machine": began_on, "asked": ASKED, "measured": measured}
     (HERE / "studies.json").write_text(json.dumps(report, indent=2) + "\n")
     print(json.dumps(report, indent=2))
 
 
-def make(storage: str) -> tuple[sf.worlds.Linear, sf.Problem]:
-    """A study of many pulls, each asked for and told before the next, as one that ran for weeks would be stored."""
+def make(storage: str) -> sf.worlds.Linear:
+    """The world of a study of many pulls, stored as one that ran for weeks: each asked for and told before the next."""
     rng = np.random.default_rng(20261)
     arms = rng.standard_normal((ARMS, DIMENSION))
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
@@ -70,7 +70,7 @@ def make(storage: str) -> tuple[sf.worlds.Linear, sf.Problem]:
     happened: list[dict[str, Any]] = []
     for number in range(1, PULLS + 1):
         pull = session.ask()
-        result = readings(world, problem, pull)
+        result = world.measure(pull, seed=1)
         happened.append(events.asked(pull, number, None, index))
         happened.append(events.told(number, pull.level, result["reward"], result["safety"]))
         session.tell(pull, **result)
@@ -78,14 +78,7 @@ def make(storage: str) -> tuple[sf.worlds.Linear, sf.Problem]:
     rows = [{"sequence": i, "at": at, "writer": 1, **event} for i, event in enumerate(happened, start=1)]
     store = open_store(storage)
     store.write(study._identity, "large", lambda stored: stored.append(rows))
-    return world, problem
-
-
-def readings(world: sf.worlds.Linear, problem: sf.Problem, pull: sf.Pull) -> dict[str, Any]:
-    """What the world answers, as `tell` takes it."""
-    reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=1)
-    signals = [float(limit.reading(s)) for limit, s in zip(problem.safety, np.atleast_1d(safety), strict=True)]
-    return {"reward": float(reward), "safety": signals}
+    return world
 
 
 def opening(storage: str) -> float:
@@ -105,7 +98,7 @@ def new_process(storage: str) -> float:
     return float(done.stdout)
 
 
-def steps(storage: str, world: sf.worlds.Linear, problem: sf.Problem) -> dict[str, float]:
+def steps(storage: str, world: sf.worlds.Linear) -> dict[str, float]:
     """Milliseconds to ask and to tell, one after the other, each on the disk when it returns."""
     study = sf.load_study("large", storage)
     asking, telling = [], []
@@ -113,7 +106,7 @@ def steps(storage: str, world: sf.worlds.Linear, problem: sf.Problem) -> dict[st
         begin = time.perf_counter()
         pull = study.ask()
         between = time.perf_counter()
-        result = readings(world, problem, pull)
+        result = world.measure(pull, seed=1)
         again = time.perf_counter()
         study.tell(pull, **result)
         telling.append(time.perf_counter() - again)

@@ -1,4 +1,4 @@
-"""Draws the pictures of the README and the documentation: python docs/pictures.py"""
+"""Draws the pictures of the README and the documentation: python docs/figures.py"""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import surefoot as sf
+from surefoot.simulation import run_session
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # told apart by colour-blind eyes too
 IMAGES = Path(__file__).parent / "images"
@@ -15,13 +16,14 @@ IMAGES = Path(__file__).parent / "images"
 def one_run(world: sf.worlds.Linear, seed: int) -> tuple[sf.Session, np.ndarray, np.ndarray]:
     """A finished session, with the certified levels (T, K) and the gap (T,) before each pull."""
     session = sf.Session(world.default_problem(), seed=seed)
-    levels, gaps = [session.levels], [session.gap]
-    while not session.stopped:
-        pull = session.ask()
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-        session.tell(pull, reward=reward, safety=safety)
+    levels: list[np.ndarray] = []
+    gaps: list[float | None] = []
+
+    def watch(session: sf.Session) -> None:
         levels.append(session.levels)
         gaps.append(session.gap)
+
+    run_session(world, session, seed=seed, watch=watch)
     return session, np.array(levels), np.array(gaps, dtype=float)
 
 

@@ -10,9 +10,8 @@ plant = sf.worlds.Linear.for_problem(problem, theta_star=[1.5, 0.3], mu_star=[[4
 
 def measure(pull: sf.Pull) -> tuple[float, dict[str, float]]:
     """The water moved and the pressure read, here by a simulated plant."""
-    reward, signals = plant.observe(pull.arm, pull.level, pull.number, seed=7)
-    pressure = problem.safety[0].reading(float(signals[0]))
-    return reward, {"pressure": pressure}
+    result = plant.measure(pull, seed=7)
+    return result["reward"], {"pressure": result["safety"][0]}
 
 
 session = sf.Session(problem, seed=7)

@@ -17,8 +17,7 @@ def work(name: str, storage: str) -> int:
     try:
         while True:
             pull = study.ask(worker=name)  # after a crash: the same pull again
-            reward, signals = plant.observe(pull.arm, pull.level, pull.number, seed=7)
-            study.tell(pull, reward=reward, safety=problem.safety[0].reading(float(signals[0])))
+            study.tell(pull, **plant.measure(pull, seed=7))
             made += 1
     except sf.errors.Finished:
         return made

@@ -10,9 +10,7 @@ for limit in problem.safety:
 session = sf.Session(problem, seed=3, max_pulls=100_000)
 while not session.stopped:
     pull = session.ask()
-    reward, signals = station.observe(pull.arm, pull.level, pull.number, seed=3)
-    readings = {limit.name: limit.reading(float(signal)) for limit, signal in zip(problem.safety, signals, strict=True)}
-    session.tell(pull, reward=reward, safety=readings)
+    session.tell(pull, **station.measure(pull, seed=3))
 
 answer = session.recommendation
 print(f"{session.outcome} after {session.pulls:,} pulls")

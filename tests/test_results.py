@@ -15,7 +15,7 @@ from scipy import stats
 import surefoot as sf
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, UNDECIDED, Records
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.results import Judgement, exact_interval, judged, mean_interval
+from surefoot.results import exact_interval, judged, mean_interval
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +122,7 @@ def judged_by_hand(policy: Any, status: list[int], arm: list[int], level: list[f
         unsafe=np.zeros(n, int), first_unsafe=np.zeros(n, int), pulls_per_arm=np.full((n, 2), 5),
         levels=np.array(levels),
     )  # fmt: skip
-    truth = Judgement(
-        values=world.values, safe_up_to=np.array([0.6 * (1 + 1e-12), np.inf]), best_arm=0, best_level=0.6,
-        best_value=0.6, best_without_limits=1.0,
-    )  # fmt: skip
-    return judged(problem, policy, 0, np.arange(n), records, n, truth)
+    return judged(problem, policy, 0, np.arange(n), records, n, world.judge(problem))
 
 
 def test_b_asks_for_a_safe_answer_within_epsilon() -> None:

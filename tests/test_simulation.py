@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import InvalidInput, NeverStopsWarning
+from surefoot.simulation import run_session
 
 ARRAYS = (
     "run", "pulls", "stopped", "outcome", "arm", "level", "suboptimality", "wrong", "broken_promise", "answer_unsafe",
@@ -53,9 +55,9 @@ def test_every_run_has_an_address(world: sf.worlds.Linear) -> None:
 def test_policies_meet_the_same_noise() -> None:
     """Common random numbers: in a world without differences the first pull of any policy reads the same."""
     world = sf.worlds.Linear(np.eye(2), theta_star=[0, 0], mu_star=[0, 0])
-    first = [world.observe(arm, level, 1, seed=3, run=9) for arm, level in ((0, 0.1), (1, 0.9))]
-    assert first[0][0] == first[1][0]
-    assert first[0][1] == first[1][1]
+    pulls = [SimpleNamespace(arm=arm, level=level, number=1) for arm, level in ((0, 0.1), (1, 0.9))]
+    first, other = (world.measure(pull, seed=3, run=9) for pull in pulls)
+    assert first == other
 
 
 def test_records_are_consistent(world: sf.worlds.Linear) -> None:
@@ -219,6 +221,58 @@ def test_ctrl_c_keeps_what_is_finished(workers: int) -> None:
         assert found["requested"] == 10**7
         assert found["same"] in (True, "gaps in runs")
         assert "Traceback" not in errors
+
+
+class Relayed:
+    """A world of a user's own: it has nothing but what a simulation needs."""
+
+    def __init__(self, world: sf.worlds.Linear) -> None:
+        self.name = "relayed"
+        self.matches, self.judge, self.truth, self.measure = world.matches, world.judge, world.truth, world.measure
+
+
+def test_a_world_of_ones_own_is_simulated_like_any_other(world: sf.worlds.Linear) -> None:
+    problem, own = world.default_problem(), Relayed(world)
+    assert same(sf.simulate(world, problem, runs=5, seed=2), sf.simulate(own, problem, runs=5, seed=2))
+    one, other = (sf.Session(problem, seed=2) for _ in range(2))
+    assert run_session(world, one, seed=2) == run_session(own, other, seed=2)
+
+
+def test_a_session_is_run_until_it_stops_or_so_many_pulls_are_made(world: sf.worlds.Linear) -> None:
+    session, seen = sf.Session(world.default_problem(), seed=2), []
+    first = run_session(world, session, seed=2, watch=lambda session: seen.append(session.pulls), max_pulls=7)
+    assert [pull.number for pull in first] == [1, 2, 3, 4, 5, 6, 7]
+    assert seen == [0, 1, 2, 3, 4, 5, 6, 7]
+    rest = run_session(world, session, seed=2)
+    assert session.outcome == "certified"
+    assert [pull.number for pull in rest] == list(range(8, session.pulls + 1))
+    assert run_session(world, session, seed=2) == []
+    runs = sf.simulate(world, session.problem, runs=1, seed=2)
+    assert runs.pulls[0] == session.pulls
+    verdict = world.judge(session.problem).verdict(first + rest, session.certificate)
+    assert (verdict.unsafe_pulls, verdict.first_unsafe or 0) == (runs.unsafe_pulls[0], runs.first_unsafe[0])
+    assert verdict.answer_safe is not bool(runs.answer_unsafe[0])
+    assert verdict.shortfall == runs.suboptimality[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("world", {"world": "hard"}),
+        ("session", {"session": "live"}),
+        ("max_pulls", {"max_pulls": 0}),
+        ("seed", {"seed": -1}),
+        ("arms", {"world": sf.worlds.hard(dim=5)}),
+    ],
+)
+def test_a_session_is_not_run_with_what_cannot_be_used(
+    world: sf.worlds.Linear, field: str, arguments: dict[str, Any]
+) -> None:
+    session = sf.Session(world.default_problem())
+    with pytest.raises(InvalidInput) as caught:
+        run_session(**({"world": world, "session": session} | arguments))
+    assert caught.value.field == field
+    assert session.pulls == 0
 
 
 def test_every_field_of_the_records_is_known_to_these_tests() -> None:

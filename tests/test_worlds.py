@@ -1,7 +1,10 @@
 """Worlds: what is true in them, the problems they pose, and what they refuse."""
 
+import itertools
 import pickle
 from math import cos, sqrt
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ from hypothesis import strategies as st
 
 from surefoot import worlds
 from surefoot.core.kernel import entry
-from surefoot.core.nature import is_unsafe
+from surefoot.core.nature import is_unsafe, observe
 from surefoot.errors import InvalidInput
+from surefoot.live.session import signals_of
 from surefoot.problem import Limit, Problem, Reward
 
 ARMS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
@@ -306,33 +310,114 @@ def test_a_problem_from_elsewhere_is_refused_by_what_differs() -> None:
 # noise ---------------------------------------------------------------------------------------------------------------
 
 
-def test_observations_have_an_address_and_no_memory() -> None:
-    world = worlds.base_station()
-    first = world.observe(3, 0.2, number=17, seed=5, run=2)
-    world.observe(1, 0.2, number=18, seed=5, run=2)
-    again = world.observe(3, 0.2, number=17, seed=5, run=2)
-    assert first[0] == again[0]
-    assert np.array_equal(first[1], again[1])
-    others = [
-        world.observe(3, 0.2, 18, 5, 2),
-        world.observe(3, 0.2, 17, 6, 2),
-        world.observe(3, 0.2, 17, 5, 3),
-    ]
-    assert all(first[0] != other[0] and (first[1] != other[1]).all() for other in others)
+def pulled(arm: object, level: object, number: object) -> Any:
+    return SimpleNamespace(arm=arm, level=level, number=number)
+
+
+def test_measurements_have_an_address_and_no_memory() -> None:
+    world, pull = worlds.base_station(), pulled(3, 0.2, 17)
+    first = world.measure(pull, seed=5, run=2)
+    world.measure(pulled(1, 0.2, 18), seed=5, run=2)
+    assert world.measure(pull, seed=5, run=2) == first
+    for other in (
+        world.measure(pulled(3, 0.2, 18), 5, run=2),
+        world.measure(pull, 6, run=2),
+        world.measure(pull, 5, run=3),
+    ):
+        assert first["reward"] != other["reward"]
+        assert not set(first["safety"]) & set(other["safety"])
 
 
 @pytest.mark.parametrize("distribution", ["gaussian", "uniform", "rademacher"])
 def test_noise_has_mean_zero_and_the_stated_size(distribution: str) -> None:
     world = linear(noise=2.0, safety_noise=0.3, distribution=distribution)
-    readings = [world.observe(2, 0.5, number) for number in range(1, 2001)]
-    reward = np.array([r for r, _ in readings]) - world.value(2, 0.5)
-    safety = np.array([s[0] for _, s in readings]) - 0.5 * world.safety_values[0, 2]
+    measured = [world.measure(pulled(2, 0.5, number)) for number in range(1, 2001)]
+    reward = np.array([each["reward"] for each in measured]) - world.value(2, 0.5)
+    safety = np.array([each["safety"][0] for each in measured]) - 0.5 * world.safety_values[0, 2]
     for noise, size in ((reward, 2.0), (safety, 0.3)):
         assert abs(noise.mean()) < 5.0 * size / sqrt(2000)
         assert noise.std() == pytest.approx(size, rel=0.1)
         bound = {"gaussian": 5.0, "uniform": sqrt(3.0), "rademacher": 1.0}[distribution]
         assert np.abs(noise).max() <= bound * size * (1.0 + 1e-9)
     assert abs(np.corrcoef(reward, safety)[0, 1]) < 0.1
+
+
+def drawn(world: worlds.Linear, pull: Any, seed: int, run: int) -> list[float]:
+    """What the simulator draws for this pull, in internal units."""
+    out = np.empty(1 + world.signals)
+    words, no_block = np.empty(4, np.uint64), np.full(1, -1)
+    entry(observe)(world.truth(), seed, run, pull.number, pull.arm, pull.level, words, no_block, out)
+    return out.tolist()
+
+
+@EVERY_WORLD
+def test_a_measurement_is_what_the_simulator_draws_in_the_units_of_the_problem(name: str) -> None:
+    world = worlds.WORLDS[name]()
+    posed = [world.default_problem(), world.problem(epsilon=0.1, delta=0.1, delta_safety=0.1, safe_level=0.01)]
+    for pull, (seed, run) in itertools.product((pulled(1, 0.3, 1), pulled(0, 1.0, 10**9)), ((0, 0), (2**61, 7))):
+        reward, *signals = drawn(world, pull, seed, run)
+        for problem in posed:
+            found = world.measure(pull, seed, run=run, problem=problem)
+            readings = [limit.reading(signal) for limit, signal in zip(problem.safety, signals, strict=True)]
+            assert found == {"reward": reward, "safety": readings}
+            assert signals_of(problem, **found)[0] == reward
+            assert [type(number) for number in (found["reward"], *found["safety"])] == [float] * (1 + world.signals)
+        assert world.measure(pull, seed, run=run) == world.measure(pull, seed, run=run, problem=posed[0])
+
+
+def test_a_world_made_for_a_problem_answers_in_its_units() -> None:
+    world, problem = made_for_a_problem()
+    quiet = worlds.Linear.for_problem(
+        problem, theta_star=[1.0, 1.5], mu_star=[[20.0, 45.0], [-5.0, 1.0]], noise=1e-9, safety_noise=1e-9
+    )
+    found = quiet.measure(pulled(1, 0.5, 1))
+    assert found["reward"] == pytest.approx(0.75)
+    assert found["safety"] == pytest.approx([40.0 + 22.5, 3.0 + 0.5])
+    mirrored = problem.with_(
+        safety=[
+            Limit("cold", at_least=-70.0, baseline=-40.0, noise=2.0, norm=50.0),
+            Limit("speed", at_least=-1.0, baseline=3.0, noise=0.1, norm=10.0),
+        ]
+    )
+    assert quiet.measure(pulled(1, 0.5, 1), problem=mirrored)["safety"] == pytest.approx([-62.5, 3.5])
+    assert world.measure(pulled(1, 0.5, 1)) != world.measure(pulled(1, 0.5, 2))
+
+
+@pytest.mark.parametrize(
+    ("field", "pull"),
+    [
+        ("pull", 3),
+        ("pull", None),
+        ("pull", SimpleNamespace(arm=0, level=0.2)),
+        ("pull.arm", pulled(-1, 0.2, 1)),
+        ("pull.arm", pulled(3, 0.2, 1)),
+        ("pull.arm", pulled("a1", 0.2, 1)),
+        ("pull.arm", pulled(True, 0.2, 1)),
+        ("pull.level", pulled(0, 1.2, 1)),
+        ("pull.level", pulled(0, float("nan"), 1)),
+        ("pull.level", pulled(0, "0.2", 1)),
+        ("pull.number", pulled(0, 0.2, 0)),
+        ("pull.number", pulled(0, 0.2, 1.0)),
+    ],
+)
+def test_what_is_no_pull_is_refused_by_name(field: str, pull: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        linear().measure(pull)
+    assert caught.value.field == field
+
+
+def test_a_measurement_for_another_problem_or_without_an_address_is_refused_by_name() -> None:
+    world = linear()
+    for field, arguments in {
+        "arms": {"problem": worlds.hard().default_problem()},
+        "safety": {"problem": linear(limit=-0.4).default_problem()},
+        "problem": {"problem": "hard"},
+        "seed": {"seed": -1},
+        "run": {"run": 0.5},
+    }.items():
+        with pytest.raises(InvalidInput) as caught:
+            world.measure(pulled(0, 0.2, 1), **arguments)  # type: ignore[arg-type]
+        assert caught.value.field == field
 
 
 def test_the_compiled_truth_holds_the_rows_that_the_simulator_reads() -> None:
@@ -351,6 +436,98 @@ def test_world_and_simulator_agree_on_what_is_unsafe(name: str) -> None:
     for k, level in enumerate(world.best_levels()):
         for share in (0.5, 1.0, 1.0 + 1e-15, 1.0 + 1e-11, 1.5):
             assert world.is_safe(k, share * float(level)) is not crosses(world.truth(), k, share * float(level))
+
+
+# the judge -----------------------------------------------------------------------------------------------------------
+
+
+@EVERY_WORLD
+def test_the_judge_says_of_many_what_it_says_of_each(name: str) -> None:
+    world = worlds.WORLDS[name]()
+    problem = world.default_problem()
+    judge, rng = world.judge(problem), np.random.default_rng(4)
+    arms, levels = rng.integers(-1, world.size, 60), rng.uniform(0.0, 1.0, 60)
+    for of_many, of_one in (
+        (judge.value, lambda k, g: world.value(k, g) if k >= 0 else 0.0),
+        (judge.is_safe, lambda k, g: k < 0 or world.is_safe(k, g)),
+        (judge.shortfall, lambda k, g: world.best_value(problem) - (world.value(k, g) if k >= 0 else 0.0)),
+        (judge.is_wrong, lambda k, g: bool(judge.is_too_far(k, g)) or not judge.is_safe(k, g)),
+    ):
+        expected = [of_one(int(k), float(g)) for k, g in zip(arms, levels, strict=True)]
+        assert of_many(arms, levels).tolist() == expected
+        assert [of_many(int(k), float(g)) for k, g in zip(arms, levels, strict=True)] == expected
+
+
+@EVERY_WORLD
+def test_the_best_answer_is_right_and_doing_nothing_is_safe(name: str) -> None:
+    world = worlds.WORLDS[name]()
+    problem = world.default_problem()
+    judge = world.judge(problem)
+    assert (judge.best_arm, judge.best_value) == (world.best_arm(problem), world.best_value(problem))
+    assert judge.best_level == world.best_levels(problem)[judge.best_arm]
+    assert not judge.is_wrong(judge.best_arm, judge.best_level)
+    assert judge.shortfall(judge.best_arm, judge.best_level) == pytest.approx(0.0)
+    assert (judge.value(-1, 0.0), judge.is_safe(-1, 0.0), judge.is_wrong(-1, 0.0)) == (0.0, True, True)
+    assert judge.best_without_limits == world.values.max()
+
+
+def test_the_judge_knows_the_dial() -> None:
+    setting = {"epsilon": 0.1, "delta": 0.1, "delta_safety": 0.1, "safe_level": 0.25}
+    judge = linear().judge(linear().problem(**setting, level_grid=[0.2, 0.4, 0.9], max_level=0.95))
+    assert (judge.best_arm, judge.best_level, judge.best_value) == (2, 0.9, pytest.approx(0.9))
+    assert judge.best_without_limits == pytest.approx(0.9)
+
+
+def test_proposition_1_leaves_open_what_is_not_certified_of_the_best_arm() -> None:
+    judge = linear().judge(linear().problem(epsilon=0.1, delta=0.1, delta_safety=0.1, safe_level=0.25))
+    certified = np.array([[0.25, 0.25, 0.25], [0.5, 1.0, 1.0]])
+    assert judge.unlearned(certified).tolist() == pytest.approx([0.75, 0.0])
+    harmful = linear(theta_star=[-1.0, -1.0])
+    assert harmful.judge(harmful.default_problem()).unlearned(certified) == 0.0
+
+
+def test_a_verdict_counts_unsafe_pulls_and_holds_the_answer_against_the_best() -> None:
+    world = linear()
+    judge = world.judge(world.problem(epsilon=0.1, delta=0.1, delta_safety=0.1, safe_level=0.25))
+    pulls = [pulled(0, 0.5, 1), pulled(1, 1.0, 2), pulled(0, 0.6, 3), pulled(0, 0.9, 4)]
+    assert judge.verdict(pulls, pulled(2, 0.9, 0)) == worlds.Verdict(2, 3, True, pytest.approx(0.1))
+    assert judge.verdict(pulls[:2], pulled(0, 0.6, 0)) == worlds.Verdict(0, None, False, None)
+    assert judge.verdict([], None) == worlds.Verdict(0, None, None, None)
+    assert judge.verdict([], pulled(-1, 0.0, 0)) == worlds.Verdict(0, None, True, pytest.approx(1.0))
+
+
+def test_an_arm_that_is_not_there_cannot_be_judged() -> None:
+    judge = linear().judge(linear().default_problem())
+    for arm in (3, 0.5, np.array([0, 7])):
+        with pytest.raises(InvalidInput, match="arm"):
+            judge.is_safe(arm, 0.5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="arms"):
+        linear().judge(worlds.hard().default_problem())
+
+
+def test_a_world_is_whatever_does_what_a_world_does() -> None:
+    world = linear()
+
+    class Relayed:
+        name = "relayed"
+
+        def __getattr__(self, word: str) -> Any:
+            return getattr(world, word)
+
+    class Deaf:
+        name = "deaf"
+
+        def measure(self, pull: Any, seed: int = 0) -> Any:
+            return world.measure(pull, seed)
+
+    assert worlds.check_world(world) is world
+    worlds.check_world(Relayed())
+    with pytest.raises(InvalidInput, match="has no matches, judge, truth"):
+        worlds.check_world(Deaf())
+    for other in ("hard", None, worlds.hard, worlds.Linear, world.default_problem()):
+        with pytest.raises(InvalidInput) as caught:
+            worlds.check_world(other)
+        assert caught.value.field == "world"
 
 
 # what it shows and what it refuses -----------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from surefoot import errors, policies, theory, worlds
     from surefoot.live.certificate import Certificate
-    from surefoot.live.session import Pull, Recommendation, Session
+    from surefoot.live.pulls import Pull, Recommendation, Status
+    from surefoot.live.session import Session
     from surefoot.policies import (
         EOptimal,
         LinGapE,
@@ -33,7 +34,7 @@ _HOME = {
     "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
-    "Pull": "live.session", "Recommendation": "live.session", "Session": "live.session",
+    "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "simulate": "simulation",
     "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
@@ -42,7 +43,8 @@ _HOME = {
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeGap", "SafeLinGapE", "Session", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "SafeGap", "SafeLinGapE", "Session",
+    "Status", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
     "delete_study", "errors", "import_study", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
 ]  # fmt: skip
 

@@ -5,8 +5,10 @@ Nothing here knows what is waited for. `rich` is loaded only when something is s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,6 +55,33 @@ def changing_line(wanted: bool, text: str) -> Iterator[Callable[[str], None]]:
 
     with Status(Text(text), console=Console(stderr=True)) as status:
         yield lambda following: status.update(Text(following))
+
+
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Inside, nobody is told about compilation."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+@contextmanager
+def compiling(label: str, parts: int) -> Iterator[Callable[[], None]]:
+    """What to call whenever one of so many parts is compiled: a bar on a terminal, one line elsewhere."""
+    if _silent.get():
+        yield lambda: None
+        return
+    if not sys.stderr.isatty():
+        print(f"surefoot: compiling {label} for this machine, once; it takes about half a minute.", file=sys.stderr)
+        yield lambda: None
+        return
+    with one_bar(True, f"compiling {label} for this machine, once", parts) as advance:
+        yield lambda: advance(1)
 
 
 def _bars(**settings: Any) -> Progress:

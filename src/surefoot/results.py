@@ -17,6 +17,7 @@ from surefoot.policies import Policy
 from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.worlds.judge import Arms, Judge, Levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,48 +161,29 @@ class Runs:
 
 
 def judged(
-    problem: Problem, policy: Policy, seed: int, run: Counts, records: Records, requested: int, truth: "Judgement"
+    problem: Problem, policy: Policy, seed: int, run: Counts, records: Records, requested: int, judge: Judge
 ) -> Runs:
     """The runs, held against the truth."""
-    stopped = records.status == CERTIFIED
-    answered = np.where(records.arm >= 0, records.arm, 0)
-    value = np.where(records.arm >= 0, records.level * truth.values[answered], 0.0)
-    suboptimality = np.where(stopped, truth.best_value - value, np.nan)
-    answer_unsafe = stopped & (records.arm >= 0) & unsafe_levels(truth, answered, records.level)
-    slack = 1e-9 * max(1.0, abs(truth.best_value))
-    too_far = stopped & (np.nan_to_num(suboptimality) > problem.epsilon + slack)
-    kind = policy.guarantee(problem).kind
-    if kind == WITHOUT_LIMITS:
-        broken = stopped & (truth.best_without_limits - value > problem.epsilon + slack)
-    elif kind != PROPOSITION_1 or truth.best_arm < 0:
-        broken = too_far
-    else:  # Proposition 1: what is unlearned about the level of the best arm is not promised
-        unlearned = (1.0 - records.levels[:, truth.best_arm] / truth.best_level) * truth.best_value
-        broken = stopped & (np.nan_to_num(suboptimality) > problem.epsilon + unlearned + slack)
+    stopped, answer = records.status == CERTIFIED, (records.arm, records.level)
     return Runs(
         problem=problem, policy=policy, seed=seed, run=run, pulls=records.pulls, stopped=stopped,
-        outcome=records.status, arm=records.arm, level=records.level, suboptimality=suboptimality,
-        wrong=too_far | answer_unsafe, broken_promise=broken, answer_unsafe=answer_unsafe,
+        outcome=records.status, arm=records.arm, level=records.level,
+        suboptimality=np.where(stopped, judge.shortfall(*answer), np.nan),
+        wrong=stopped & judge.is_wrong(*answer),
+        broken_promise=stopped & breaks_promise(policy.guarantee(problem).kind, judge, *answer, records.levels),
+        answer_unsafe=stopped & ~judge.is_safe(*answer),
         unsafe_pulls=records.unsafe, first_unsafe=records.first_unsafe, gap=records.gap,
         pulls_per_arm=records.pulls_per_arm, levels=records.levels, requested=requested,
     )  # fmt: skip
 
 
-class Judgement(NamedTuple):
-    """What is needed of the truth to judge an answer."""
-
-    values: Floats  # (K,) x_k . theta*
-    safe_up_to: Floats  # (K,) the level at which the arm meets a limit, with the tolerance of nature
-    best_arm: int
-    best_level: float
-    best_value: float  # V*
-    best_without_limits: float
-
-
-def unsafe_levels(truth: Judgement, arm: Counts, level: Floats) -> Flags:
-    """Which of the answers cross a limit."""
-    crossing: Flags = level > truth.safe_up_to[arm]
-    return crossing
+def breaks_promise(guarantee: str, judge: Judge, arm: Arms, level: Levels, levels: Floats) -> np.bool_ | Flags:
+    """Whether the answer is worse than a guarantee of this kind says, given the levels (..., K) at the end."""
+    if guarantee == WITHOUT_LIMITS:
+        return judge.is_too_far(arm, level, best=judge.best_without_limits)
+    if guarantee == PROPOSITION_1:
+        return judge.is_too_far(arm, level, forgiven=judge.unlearned(levels))
+    return judge.is_too_far(arm, level)
 
 
 def exact_interval(events: int, trials: int, confidence: float = 0.95) -> Interval:

@@ -1,7 +1,8 @@
-"""Many runs of a policy against a known truth: compiled, in parallel, the same for any number of workers."""
+"""Policies against a known truth: many runs, compiled and in parallel, or one live session, pull by pull."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,21 @@ from surefoot.core.parts import Response
 from surefoot.core.records import Records, new_records
 from surefoot.core.types import PULL, Indices
 from surefoot.errors import InvalidInput
+from surefoot.live.pulls import Pull
+from surefoot.live.session import Session
 from surefoot.policies import Policy, check_policy
-from surefoot.policies.bound import Faced, ceiling_of, faced, play_of
+from surefoot.policies.bound import Faced, faced, play_of
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed
-from surefoot.progress import one_bar
-from surefoot.results import Judgement, Runs, judged
-from surefoot.worlds import Linear
-from surefoot.worlds.response import TOLERANCE
+from surefoot.progress import compiling, one_bar
+from surefoot.results import Runs, judged
+from surefoot.worlds import World, check_world
 
 LARGEST_CHUNK = 500  # runs
 
 
 def simulate(
-    world: Linear,
+    world: World,
     problem: Problem,
     policy: Policy | None = None,
     *,
@@ -39,8 +41,7 @@ def simulate(
 
     Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
     """
-    if not isinstance(world, Linear):
-        raise InvalidInput("world", world, "must be a world", "Take one from sf.worlds, for example sf.worlds.hard().")
+    check_world(world)
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "world.problem(...) builds a fitting one.")
     world.matches(problem)
@@ -48,10 +49,10 @@ def simulate(
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
     workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
     found, response = faced(policy, problem), world.response()
-    play = play_of(found, response)  # once, before threads ask for it
+    play = play_of(found, response, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
-    with one_bar(progress, runs, f"runs of {policy.name}") as advance:
+    with one_bar(progress, f"runs of {policy.name}", runs) as advance:
         for start, records in finished_chunks(play, found, response, seed, max_pulls, starts, workers):
             done[start] = records
             advance(len(records.pulls))
@@ -92,9 +93,7 @@ def played(
     return start, records
 
 
-def assembled(
-    world: Linear, problem: Problem, policy: Policy, seed: int, runs: int, done: dict[int, Records]
-) -> Runs:
+def assembled(world: World, problem: Problem, policy: Policy, seed: int, runs: int, done: dict[int, Records]) -> Runs:
     """The finished runs in order."""
     order = sorted(done)
     parts = [done[start] for start in order] or [new_records(0, problem.size)]
@@ -103,23 +102,32 @@ def assembled(
     number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
     finished = records.status != PULL
     kept = Records(*(column[finished] for column in records))
-    return judged(problem, policy, seed, number[finished], kept, runs, judgement(world, problem))
+    return judged(problem, policy, seed, number[finished], kept, runs, world.judge(problem))
 
 
-def judgement(world: Linear, problem: Problem) -> Judgement:
-    """What is needed of the world to judge answers."""
-    truth = world.response().truth
-    reaches = np.full(world.size, np.inf)
-    for s, eta0 in enumerate(truth.eta0):
-        slope = truth.value[s + 1]
-        with np.errstate(divide="ignore"):
-            reaches = np.minimum(reaches, np.where(slope < 0.0, eta0 * (1.0 + TOLERANCE) / slope, np.inf))
-    best = world.best_arm(problem)
-    return Judgement(
-        values=world.values,
-        safe_up_to=reaches,
-        best_arm=best,
-        best_level=float(world.best_levels(problem)[best]) if best >= 0 else 0.0,
-        best_value=world.best_value(problem),
-        best_without_limits=float((ceiling_of(problem) * world.values).max()),
-    )
+def run_session(
+    world: World,
+    session: Session,
+    *,
+    seed: int = 0,
+    watch: Callable[[Session], object] | None = None,
+    max_pulls: int | None = None,
+) -> list[Pull]:
+    """The pulls that were made: the world answers until the session stops, or so many pulls are made.
+
+    With the session's own seed it is run 0 of `simulate`, told in the user's units. `watch` is called before the first
+    pull and after each.
+    """
+    if not isinstance(session, Session):
+        raise InvalidInput("session", session, "must be a Session", "Begin one with sf.Session(problem).")
+    check_world(world)
+    most = inf if max_pulls is None else check_count("max_pulls", max_pulls)
+    show = watch or (lambda session: None)
+    made: list[Pull] = []
+    show(session)
+    while not session.stopped and len(made) < most:
+        pull = session.ask()
+        session.tell(pull, **world.measure(pull, seed=seed, problem=session.problem))
+        made.append(pull)
+        show(session)
+    return made

@@ -8,6 +8,7 @@ from rich.console import Console
 import surefoot as sf
 from surefoot.cli import live
 from surefoot.cli.output import Output
+from surefoot.simulation import run_session
 
 
 def frame(session: sf.Session, history: live.History) -> str:
@@ -22,13 +23,8 @@ def test_a_frame_shows_phase_pulls_gap_epsilon_and_levels() -> None:
     world = sf.worlds.limited()
     session = sf.Session(world.default_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
     history = live.History()
-    history.add(session)
     assert "explore, 0 pulls, epsilon" in frame(session, history)
-    for _ in range(20):
-        pull = session.ask()
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=1)
-        session.tell(pull, reward=reward, safety=safety)
-        history.add(session)
+    run_session(world, session, seed=1, watch=history.add, max_pulls=20)
     shown = frame(session, history)
     assert "decide, 20 pulls, gap" in shown
     assert all(name in shown for name in session.problem.names)
@@ -49,11 +45,7 @@ def test_a_history_stays_short_and_evenly_spaced() -> None:
         sf.Session(world.default_problem(), sf.SafeLinGapE(selection="optimistic"), seed=1),
         live.History(),
     )
-    for _ in range(700):
-        history.add(session)
-        pull = session.ask()
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=1)
-        session.tell(pull, reward=reward, safety=safety)
+    run_session(world, session, seed=1, watch=history.add, max_pulls=700)
     numbers = [point[0] for point in history.points]
     assert len(numbers) < 2 * live.POINTS
     assert set(np.diff(numbers)) == {history.stride}

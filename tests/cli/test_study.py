@@ -72,24 +72,18 @@ def test_a_study_goes_from_a_file_to_a_certificate(here: Callable[..., Done]) ->
     assert made["study"] == "pumps"
     assert made["fingerprint"] == problem.fingerprint
     study = sf.load_study("pumps")
-    limit = problem.safety[0]
-
-    def measure(pull: sf.Pull) -> Any:
-        reward, safety = plant.observe(pull.arm, pull.level, pull.number, seed=7)
-        return reward, float(limit.reading(safety[0]))
-
     while True:
         done = here("study", "ask", "pumps", "--worker", "me", "--json")
         if done.status:
             break
         pull = json.loads(done.out)["pull"]
         assert pull == vars(study.open_pulls[0])
-        reward, reading = measure(study.open_pulls[0])
-        words = ("--reward", repr(reward), "--safety", f"pressure={reading!r}")
+        measured = plant.measure(study.open_pulls[0], seed=7)
+        words = ("--reward", repr(measured["reward"]), "--safety", f"pressure={measured['safety'][0]!r}")
         told = answer(here("study", "tell", "pumps", str(pull["number"]), *words, "--json"))
         assert told["told"] == pull["number"] == told["pulls"]
         if told["pulls"] == 5:
-            study.run(measure)
+            study.run(lambda pull: plant.measure(pull, seed=7))
     assert done.status == 6
     assert json.loads(done.out)["error"]["kind"] == "Finished"
     shown = answer(here("study", "show", "pumps", "--json"))

@@ -11,6 +11,7 @@ import surefoot as sf
 from surefoot.cli import live, watch
 from surefoot.cli.output import Output
 from surefoot.errors import StorageUnavailable
+from surefoot.simulation import run_session
 
 PROBLEM = sf.worlds.limited().default_problem()
 
@@ -85,12 +86,12 @@ def test_a_look_writes_nothing(study: sf.Study) -> None:
 def test_a_history_that_is_followed_stays_short(study: sf.Study) -> None:
     world, history = sf.worlds.limited(), live.History()
     session = sf.Session(PROBLEM, sf.SafeLinGapE(selection="optimistic"), seed=1)
-    for _ in range(300):
+
+    def twice(session: sf.Session) -> None:
         history.follow(session)
         history.follow(session)
-        pull = session.ask()
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=1)
-        session.tell(pull, reward=reward, safety=safety)
+
+    run_session(world, session, seed=1, watch=twice, max_pulls=299)
     numbers = [point[0] for point in history.points]
     assert len(numbers) < 2 * live.POINTS
     assert numbers == sorted(set(numbers))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.simulation import run_session
 from surefoot.worlds import Linear
 
 SETTING: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "delta_safety": 0.05, "safe_level": 0.2}
@@ -29,10 +30,7 @@ def decoy_problem() -> sf.Problem:
 
 def right(world: Linear, problem: sf.Problem, runs: sf.Runs) -> Any:
     """Which runs ended with an answer within epsilon of the best safe one."""
-    value = np.array(
-        [world.value(int(k), float(g)) if k >= 0 else 0.0 for k, g in zip(runs.arm, runs.level, strict=True)]
-    )
-    return runs.stopped & (value >= world.best_value(problem) - problem.epsilon)
+    return runs.stopped & (world.judge(problem).shortfall(runs.arm, runs.level) <= problem.epsilon)
 
 
 def test_safe_gap_stops_with_a_right_answer_where_an_unlearned_level_decides() -> None:
@@ -49,7 +47,10 @@ def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Se
     """A session whose every pull and number is looked at."""
     session = sf.Session(problem, sf.SafeGap(), seed=seed, max_pulls=most)
     applied = problem.safe_level.copy()
-    while not session.stopped:
+
+    def look(session: sf.Session) -> None:
+        if session.stopped:
+            return
         pull, state = session.ask(), session._state
         certified = np.maximum(state.low_of.min(axis=0), problem.safe_level)
         assert pull.level <= certified[pull.arm]
@@ -64,8 +65,8 @@ def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Se
         assert not np.isnan(session._work.lead).any()
         assert (session.levels <= session.levels_high).all()
         applied[pull.arm] = pull.level
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-        session.tell(pull, reward=reward, safety=safety)
+
+    run_session(world, session, seed=seed, watch=look)
     return session
 
 

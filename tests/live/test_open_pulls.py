@@ -20,8 +20,7 @@ POLICIES = {
 
 
 def told(session: sf.Session, world: sf.worlds.Linear, pull: sf.Pull, seed: int = 1) -> None:
-    reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-    session.tell(pull, reward=reward, safety=safety)
+    session.tell(pull, **world.measure(pull, seed=seed))
 
 
 def content(session: sf.Session) -> bytes:
@@ -229,21 +228,20 @@ def test_promises_hold_under_any_delay(runs: int, epsilon: float) -> None:
     """Up to eight open, told in any order: wrong answers and unsafe runs stay within the exact binomial bound."""
     world = sf.worlds.limited()
     problem = world.default_problem().with_(epsilon=epsilon, delta=0.05, delta_safety=0.05)
-    wrong, unsafe = 0, 0
+    judge, wrong, unsafe = world.judge(problem), 0, 0
     for run in range(runs):
         rng = np.random.default_rng(run)
-        session, waiting, safe = sf.Session(problem, seed=run), [], True
+        session, pulls, waiting = sf.Session(problem, seed=run), [], []
         while not session.stopped:
             if len(waiting) < 8:
-                waiting += session.ask(8 - len(waiting))
-                safe = safe and all(world.is_safe(pull.arm, pull.level) for pull in waiting)
+                new = session.ask(8 - len(waiting))
+                pulls, waiting = pulls + new, waiting + new
             told(session, world, waiting.pop(int(rng.integers(len(waiting)))), seed=run)
         assert session.outcome == "certified"
         found = session.recommendation
         assert found is not None
-        value = world.value(found.arm, found.level) if found.arm >= 0 else 0.0
-        wrong += world.best_value(problem) - value > problem.epsilon
-        unsafe += not safe or (found.arm >= 0 and not world.is_safe(found.arm, found.level))
+        wrong += bool(judge.is_too_far(found.arm, found.level))
+        unsafe += judge.verdict(pulls, None).unsafe_pulls > 0 or not judge.is_safe(found.arm, found.level)
     print(f"{runs} runs with up to 8 open: {wrong} wrong answers, {unsafe} unsafe runs")
     assert binom.sf(unsafe - 1, runs, 0.05) > 1e-3
     assert binom.sf(wrong - 1, runs, 0.10) > 1e-3

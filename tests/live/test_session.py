@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.errors import Finished, InvalidInput, LevelAlarm, NotOpen, NumericalBreakdown
+from surefoot.simulation import run_session
 
 
 def problem(**changes: Any) -> sf.Problem:
@@ -32,11 +33,8 @@ def two_limits(**changes: Any) -> sf.Problem:
 
 def finish(session: sf.Session, world: sf.worlds.Linear, seed: int = 1, most: int = 50_000) -> sf.Session:
     """The session, driven to its end."""
-    while not session.stopped:
-        assert session.pulls < most
-        pull = session.ask()
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-        session.tell(pull, reward=reward, safety=safety)
+    run_session(world, session, seed=seed, max_pulls=most)
+    assert session.stopped
     return session
 
 
@@ -452,8 +450,7 @@ def test_every_pull_is_certified_on_the_dial_and_not_too_large_a_step(
         if step is not None:
             assert pull.level <= max(last[pull.arm], posed.safe_level[pull.arm]) + step * (1.0 + 1e-8)
         last[pull.arm] = pull.level
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-        session.tell(pull, reward=reward, safety=safety)
+        session.tell(pull, **world.measure(pull, seed=seed))
     assert (session.levels <= np.maximum(world.best_levels(), posed.safe_level) + 1e-12).all()
     assert (session.levels <= posed.max_level + 1e-15).all()
 
@@ -507,12 +504,9 @@ def test_no_step_is_larger_than_allowed_even_from_below_the_known_level() -> Non
     problem = world.paper_problem().with_(max_step=0.05)
     session = sf.Session(problem, sf.SafeLinGapE(explore=sf.RoundRobin(60, level=0.05)), seed=2, max_pulls=400)
     last = dict.fromkeys(range(4), 0.2)
-    while not session.stopped:
-        pull = session.ask()
+    for pull in run_session(world, session, seed=2):
         assert pull.level <= last[pull.arm] + 0.05 * (1 + 1e-6)
         last[pull.arm] = pull.level
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=2)
-        session.tell(pull, reward=reward, safety=safety)
 
 
 def test_lingape_answers_at_full_level_after_exploring_until_confident() -> None:
@@ -552,9 +546,8 @@ def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array
                     numbers[place % len(numbers)] = value
                 pull = session.ask()
                 assert world.is_safe(pull.arm, pull.level)
-                reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=3)
                 try:
-                    session.tell(pull, reward=reward, safety=safety)
+                    session.tell(pull, **world.measure(pull, seed=3))
                 except NumericalBreakdown:
                     assert session.outcome == "breakdown"
             assert session.outcome in ("breakdown", "undecided", "contradiction")

@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 import surefoot as sf
+from surefoot.simulation import run_session
 from surefoot.worlds import Linear
 
 
@@ -46,15 +47,13 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
 
 def live(world: Linear, problem: sf.Problem, policy: Any, rounds: int, seed: int) -> dict[str, Any]:
     """One session against the world's noise of run 0."""
-    session, pulls = sf.Session(problem, policy, seed=seed, max_pulls=rounds), []
-    while not session.stopped:
-        pull = session.ask()
-        pulls.append([pull.arm, pull.level, pull.phase, pull.margin, pull.leader, pull.challenger, pull.gap])
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-        session.tell(pull, reward=reward, safety=safety)
+    session = sf.Session(problem, policy, seed=seed, max_pulls=rounds)
+    pulls = run_session(world, session, seed=seed)
     found = session.certificate
     return {
-        "pulls": pulls,
+        "pulls": [
+            [pull.arm, pull.level, pull.phase, pull.margin, pull.leader, pull.challenger, pull.gap] for pull in pulls
+        ],
         "outcome": session.outcome,
         "gap": session.gap,
         "arm": found.arm if found else -1,

@@ -27,7 +27,7 @@ WORLDS = {
 
 def compare(world: Any, problem: sf.Problem, policy: Any, rounds: int, seed: int) -> dict[str, Any]:
     """Every number of the two, bit for bit."""
-    ours = live_in_readings(world, problem, policy, rounds, seed)
+    ours = live(world, problem, policy, rounds, seed)
     runs = sf.simulate(world, problem, policy, runs=3, seed=seed, max_pulls=rounds)
     assert runs.pulls[0] == len(ours["pulls"])
     assert runs.outcomes[0] == ours["outcome"]
@@ -40,17 +40,6 @@ def compare(world: Any, problem: sf.Problem, policy: Any, rounds: int, seed: int
     assert runs.unsafe_pulls[0] == len(unsafe)
     assert runs.first_unsafe[0] == (unsafe[0] if unsafe else 0)
     return ours
-
-
-def live_in_readings(world: Any, problem: sf.Problem, policy: Any, rounds: int, seed: int) -> dict[str, Any]:
-    """`live`, with the safety values turned into the readings of the limits, as a person would tell them."""
-
-    class Readings:
-        def observe(self, *args: Any, **kwargs: Any) -> Any:
-            reward, safety = world.observe(*args, **kwargs)
-            return reward, {x.name: float(x.reading(v)) for x, v in zip(problem.safety, safety, strict=True)}
-
-    return live(Readings(), problem, policy, rounds, seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -76,7 +65,7 @@ def test_session_and_simulator_agree_on_several_signals_and_dials(scene: Any) ->
 def test_the_readings_of_limits_with_a_baseline_lead_to_the_same_pulls() -> None:
     world = sf.worlds.base_station()
     problem = world.default_problem()
-    ours = live_in_readings(world, problem, sf.SafeLinGapE(), 300, seed=4)
+    ours = live(world, problem, sf.SafeLinGapE(), 300, seed=4)
     runs = sf.simulate(world, problem, sf.SafeLinGapE(), runs=1, seed=4, max_pulls=300)
     assert runs.pulls_per_arm[0].tolist() == ours["pulls_per_arm"]
     np.testing.assert_allclose(runs.levels[0], ours["levels"], rtol=1e-9)

@@ -5,14 +5,13 @@ from typing import Any
 from scenes import arena
 
 import surefoot as sf
+from surefoot.worlds import Measurement
 
 
-def measured(pull: sf.Pull, seed: int = 3) -> dict[str, Any]:
+def measured(pull: sf.Pull, seed: int = 3) -> Measurement:
     """What the arena answers, as `tell` takes it: the same whoever asks."""
     world, problem = arena()
-    reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-    readings = {limit.name: float(limit.reading(s)) for limit, s in zip(problem.safety, safety, strict=True)}
-    return {"reward": float(reward), "safety": readings}
+    return world.measure(pull, seed=seed, problem=problem)
 
 
 def begun(storage: str, name: str = "power", policy: Any = None, **settings: Any) -> sf.Study:

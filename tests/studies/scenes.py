@@ -49,9 +49,9 @@ def drive(session: sf.Session, most: int, open_at_once: int, rng: np.random.Gene
                 steps.append((ASKED, pull.number - 1))
                 rows.append([pull.arm, pull.level, pull.level, 0.0, *(0.0 for _ in session.problem.safety)])
         pull = waiting.pop(int(rng.integers(len(waiting))))
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=3)
-        rows[pull.number - 1][3:] = signals_of(session.problem, reward, safety)
-        session.tell(pull, reward=reward, safety=safety)
+        result = world.measure(pull, seed=3)
+        rows[pull.number - 1][3:] = signals_of(session.problem, **result)
+        session.tell(pull, **result)
         steps += [(FOLDED, number) for number in range(taken, session.pulls)]
         taken = session.pulls
     table: Any = np.array(rows)

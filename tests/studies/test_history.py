@@ -25,7 +25,7 @@ def test_the_history_has_a_row_for_each_pull_and_a_column_for_each_limit(storage
     assert frame["level"].tolist() == [0.25, pulls[0].level, pulls[1].level, 0.05, pulls[3].level]
     assert frame["asked_level"].tolist()[3] == pulls[2].level
     assert frame["reward"].isna().tolist() == [False, True, False, False, True]
-    assert frame["safety_safety1"].tolist()[2] == measured(pulls[1])["safety"]["safety1"]
+    assert frame["safety_safety1"].tolist()[2] == measured(pulls[1])["safety"][0]
     assert frame["safety_safety2"].tolist()[0] == 0.3
     assert frame["worker"].isna().tolist() == [True, False, False, False, False]
     assert frame["reason"].tolist()[4] == "closed"

@@ -147,9 +147,8 @@ def test_a_replay_goes_on_as_the_live_session_does() -> None:
     for _ in range(30):
         pull = live.ask()
         assert again.ask() == pull
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=3)
         for session in (live, again):
-            session.tell(pull, reward=reward, safety=safety)
+            session.tell(pull, **world.measure(pull, seed=3))
     same_state(live, again)
 
 

@@ -26,6 +26,7 @@ from surefoot.errors import (
     StudyExists,
     StudyNotFound,
 )
+from surefoot.simulation import run_session
 
 SURE = {"not_because_of_result": True}
 
@@ -111,6 +112,8 @@ def test_the_same_result_again_is_accepted_and_another_is_refused_with_both_show
     events = study.status()["events"]
     study.tell(pull.number, **result)
     sf.load_study("power", storage).tell(pull, **result, level=pull.level)
+    by_name = dict(zip([limit.name for limit in study.problem.safety], result["safety"], strict=True))
+    study.tell(pull, reward=result["reward"], safety=by_name)
     assert study.status()["events"] == events
     for changed in ({**result, "reward": 9.5}, {**result, "level": 0.1}, {**result, "safety": [0.0, 0.0]}):
         with pytest.raises(AlreadyTold, match=re.escape(repr(result["reward"]))) as caught:
@@ -301,8 +304,7 @@ def test_the_certificate_shows_what_became_of_every_pull(storage: str) -> None:
     ):  # fmt: skip
         assert words in text
     plain = sf.Session(arena()[1].with_(epsilon=1.0), seed=2)
-    while not plain.stopped:
-        plain.tell(plain.ask(), **measured(plain.ask()))
+    run_session(arena()[0], plain, seed=3)
     assert plain.certificate is not None
     assert set(plain.certificate.assumptions) < set(found.assumptions)
     assert plain.certificate.data == ()

@@ -98,3 +98,10 @@ def test_a_known_level_that_is_good_enough_needs_no_exploration() -> None:
 def test_a_problem_of_another_world_is_refused() -> None:
     with pytest.raises(InvalidInput, match="arms"):
         report(worlds.hard().paper_problem(), worlds.limited())
+
+
+def test_a_world_that_is_not_linear_is_refused() -> None:
+    problem = worlds.hard().default_problem()
+    with pytest.raises(InvalidInput) as caught:
+        report(problem, object())  # type: ignore[arg-type]
+    assert caught.value.field == "world"

@@ -28,8 +28,7 @@ def test_the_width_of_the_direction_stays_below_its_bound_along_a_trace(levels: 
             checked += 1
         squared[pull.arm] += pull.level**2
         A += pull.level**2 * np.outer(problem.features[pull.arm], problem.features[pull.arm])
-        reward, safety = world.observe(pull.arm, pull.level, pull.number, seed=3)
-        session.tell(pull, reward=reward, safety=[x.reading(s) for x, s in zip(problem.safety, safety, strict=True)])
+        session.tell(pull, **world.measure(pull, seed=3))
     assert checked > 20
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from surefoot.cli.output import Output
-from surefoot.core.kernel import INTERPRETED, cache_root, source_digest
 from surefoot.live.session import Session
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def lines(output: Output, title: str) -> Watch:
 
 def phase(session: Session) -> str:
     """What the session is doing, in a word."""
-    return session.outcome or str(session.status()["phase"])
+    return session.outcome or session.status().phase
 
 
 def picture(title: str, session: Session, history: History) -> Group:
@@ -136,7 +135,7 @@ def level_table(session: Session, history: History) -> Table:
 
     names, levels, pulls = session.problem.names, session.levels, session.pulls_per_arm
     busiest = sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
-    title = "certified level" if session.policy.keeps_limits else "level"
+    title = "certified level" if session.guarantee.keeps_limits else "level"
     table = Table("arm", title, "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
     table.columns[-1].justify = "right"
     for k in busiest:
@@ -158,12 +157,3 @@ def curve(values: list[float], low: float | None = None, high: float | None = No
     bottom, top = min(kept) if low is None else low, max(kept) if high is None else high
     scale = (len(BLOCKS) - 1) / (top - bottom) if top > bottom else 0.0
     return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round((value - bottom) * scale)))] for value in kept)
-
-
-def tell_if_compiling(output: Output, part: str = "") -> None:
-    """Says why the first start takes a while, when there is no compiled code yet, or none of that part."""
-    if INTERPRETED:
-        return
-    folder = cache_root() / f"kernels-{source_digest()}"
-    if output.shows_progress and not any(folder.rglob(f"{part}*.nbc")):
-        output.err.print("Compiling for this machine, once: about half a minute.", style="dim")

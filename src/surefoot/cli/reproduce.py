@@ -9,7 +9,6 @@ from typing import Any
 
 from surefoot import __version__
 from surefoot.cli import exit_codes
-from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.progress import many_bars
 from surefoot.reproduction import Reproduction, reproduce
@@ -22,7 +21,6 @@ def reproduce_paper(
     output: Output, experiments: Sequence[str], out: Path, runs: int | None, quick: bool, seed: int, workers: int | None
 ) -> int:
     """The exit status, once the experiments are run, written and told."""
-    tell_if_compiling(output)
     with watching(output) as watch:
         done = reproduce(experiments, out=out, runs=runs, quick=quick, seed=seed, workers=workers, watch=watch)
     if output.json:

@@ -2,36 +2,80 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from surefoot import __version__, policies
 from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
-from surefoot.cli.live import tell_if_compiling, unwatched, watched
+from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
-from surefoot.cli.trial import Trial, carried_out
 from surefoot.live.certificate import rounded_down
-from surefoot.policies import LinGapE
+from surefoot.live.session import Session
+from surefoot.policies import LinGapE, Policy
+from surefoot.simulation import run_session
+from surefoot.worlds import Verdict
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A finished session, and what the truth says of it."""
+
+    session: Session
+    verdict: Verdict
+
+    @property
+    def unsafe_share(self) -> float:
+        """The share of pulls that crossed a limit."""
+        return self.verdict.unsafe_pulls / self.session.pulls if self.session.pulls else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The experiment as a table."""
+        session, certificate, answer = self.session, self.session.certificate, self.session.recommendation
+        return {
+            "policy": policies.to_dict(session.policy),
+            "outcome": session.outcome,
+            "pulls": session.pulls,
+            "gap": session.gap,
+            "recommendation": vars(answer) if answer else None,
+            "certificate": certificate.to_dict() if certificate else None,
+            "levels": dict(zip(session.problem.names, session.levels, strict=True)),
+            "pulls_per_arm": dict(zip(session.problem.names, session.pulls_per_arm, strict=True)),
+            "judged": {**vars(self.verdict), "unsafe_share": self.unsafe_share},
+        }
+
+
+def carried_out(scenario: Scenario, policy: Policy, seed: int, max_pulls: int, watch: Watch) -> Experiment:
+    """The experiment from first pull to last. With the same seed it is run 0 of `surefoot simulate`."""
+    session = Session(scenario.problem, policy, seed=seed, max_pulls=max_pulls)
+    try:
+        pulls = run_session(scenario.world, session, seed=seed, watch=watch)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"Interrupted after {session.pulls:,} pulls; nothing is certified.") from None
+    return Experiment(session, scenario.world.judge(scenario.problem).verdict(pulls, session.certificate))
 
 
 def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, compare: bool) -> int:
     """The exit status of one experiment, once it is carried out and told."""
-    tell_if_compiling(output)
     title = f"{scenario.policy.name} on {scenario.world.name}, seed {seed}"
     with watched(output, title) as watch:
-        trial = carried_out(scenario, scenario.policy, seed, max_pulls, watch)
+        experiment = carried_out(scenario, scenario.policy, seed, max_pulls, watch)
     beside = None
-    if compare and scenario.policy.keeps_limits:
+    if compare and scenario.policy.guarantee(scenario.problem).keeps_limits:
         beside = carried_out(scenario, LinGapE(), seed, max_pulls, unwatched)
     if output.json:
-        output.document(document(scenario, seed, max_pulls, trial, beside))
+        output.document(document(scenario, seed, max_pulls, experiment, beside))
     else:
-        found = trial.session
+        found = experiment.session
         tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation)
-        tell_comparison(output, [trial, beside] if beside else [trial])
-    return exit_codes.BY_OUTCOME[trial.session.outcome or "undecided"]
+        tell_comparison(output, [experiment, beside] if beside else [experiment])
+    return exit_codes.BY_OUTCOME[experiment.session.outcome or "undecided"]
 
 
-def document(scenario: Scenario, seed: int, max_pulls: int, trial: Trial, beside: Trial | None) -> dict[str, object]:
+def document(
+    scenario: Scenario, seed: int, max_pulls: int, experiment: Experiment, beside: Experiment | None
+) -> dict[str, object]:
     """Everything about the experiment, for a program to read."""
     return {
         "surefoot": __version__,
@@ -39,12 +83,12 @@ def document(scenario: Scenario, seed: int, max_pulls: int, trial: Trial, beside
         "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},
         "seed": seed,
         "max_pulls": max_pulls,
-        **trial.to_dict(),
+        **experiment.to_dict(),
         "beside": beside.to_dict() if beside else None,
     }
 
 
-def tell_comparison(output: Output, trials: list[Trial]) -> None:
+def tell_comparison(output: Output, experiments: list[Experiment]) -> None:
     """Prints how each experiment looks to one who knows the truth."""
     from rich.table import Table
     from rich.text import Text
@@ -53,13 +97,13 @@ def tell_comparison(output: Output, trials: list[Trial]) -> None:
     table.add_column("policy")
     for title in ("pulls", "unsafe pulls", "answer", "safe", "shortfall"):
         table.add_column(title, justify="right")
-    for trial in trials:
-        verdict, found = trial.verdict, trial.session.certificate
+    for each in experiments:
+        verdict, found = each.verdict, each.session.certificate
         safe = {True: Text("yes", "green"), False: Text("no", "red"), None: Text("-")}[verdict.answer_safe]
-        unsafe = f"{verdict.unsafe_pulls:,} ({100 * trial.unsafe_share:.1f} %)"
+        unsafe = f"{verdict.unsafe_pulls:,} ({100 * each.unsafe_share:.1f} %)"
         table.add_row(
-            trial.session.policy.name,
-            f"{trial.session.pulls:,}",
+            each.session.policy.name,
+            f"{each.session.pulls:,}",
             Text(unsafe, "red" if verdict.unsafe_pulls else "green"),
             "none" if found is None else found.name + (f" at {rounded_down(found.level)}" if found.arm >= 0 else ""),
             safe,
@@ -68,5 +112,5 @@ def tell_comparison(output: Output, trials: list[Trial]) -> None:
     output.out.print()
     output.out.print(Text("Held against the truth of the world", "bold"))
     output.out.print(table)
-    for trial in trials:
-        output.out.print(Text(policies.describe(trial.session.policy), "dim"), soft_wrap=not output.out.is_terminal)
+    for each in experiments:
+        output.out.print(Text(policies.describe(each.session.policy), "dim"), soft_wrap=not output.out.is_terminal)

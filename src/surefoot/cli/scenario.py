@@ -18,7 +18,7 @@ from surefoot.policies import Policy, default_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import known_keys
 from surefoot.problem.files import read_table
-from surefoot.worlds import Linear
+from surefoot.worlds import Linear, World, check_world
 
 NOT_OF_THE_PROBLEM = ("world", "policy")
 
@@ -27,9 +27,12 @@ NOT_OF_THE_PROBLEM = ("world", "policy")
 class Scenario:
     """A world, a problem that is posed in it, and a policy."""
 
-    world: Linear
+    world: World
     problem: Problem
     policy: Policy
+
+    def __post_init__(self) -> None:
+        check_world(self.world)
 
     def with_policy(self, wishes: Mapping[str, Any]) -> Scenario:
         """The same with the wished-for policy."""
@@ -68,7 +71,7 @@ def scenario_of(file: Path | None, world: str | None) -> Scenario:
     return Scenario(papers, papers.paper_problem(), default_policy())
 
 
-def posed_in(file: Path) -> tuple[Problem, Policy | None, Linear | None]:
+def posed_in(file: Path) -> tuple[Problem, Policy | None, World | None]:
     """The problem in the file, with the policy and the world if there are any."""
     table = read_table(file)
     if "world" in table:

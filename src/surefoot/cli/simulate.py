@@ -9,7 +9,6 @@ from typing import Any
 
 from surefoot import __version__, policies
 from surefoot.cli import exit_codes
-from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.errors import InvalidInput, MissingExtra
@@ -32,7 +31,6 @@ def simulate_many(
         raise InvalidInput("--confidence", confidence, "must lie between 0 and 1", "For example 0.95.")
     if out is not None:
         check_writable(out)
-    tell_if_compiling(output)
     found: list[Runs] = []
     for policy in contestants:
         played = simulate(

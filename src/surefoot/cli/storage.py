@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot.cli import exit_codes
-from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
-from surefoot.cli.study import REPLAY, told
+from surefoot.cli.study import told
 from surefoot.errors import counted
 from surefoot.storage.maintenance import backup, upgrade
 from surefoot.studies.integrity import check_storage
@@ -30,7 +29,6 @@ def back_up(output: Output, storage: str | None, path: Path) -> int:
 
 def check_whole(output: Output, storage: str | None) -> int:
     """Looks through everything."""
-    tell_if_compiling(output, REPLAY)
     found = check_storage(storage)
     if not output.json:
         for fault in found.faults:

@@ -11,24 +11,21 @@ from typing import Any
 from surefoot import policies
 from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
-from surefoot.cli.live import tell_if_compiling
 from surefoot.cli.output import Output
 from surefoot.cli.scenario import posed_in, wished_policy
 from surefoot.errors import ABSENT, InvalidInput, counted
 from surefoot.live.certificate import rounded_down
-from surefoot.live.session import Pull, Session
+from surefoot.live.session import Pull
 from surefoot.storage.addresses import address_of
 from surefoot.studies.lifecycle import create_study, delete_study, import_study, list_studies, load_study
 from surefoot.studies.study import Study
 
 ARMS_SHOWN = 12
-REPLAY = "replay"  # the compiled part that every command but the first one needs
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 def opened(output: Output, storage: str | None, name: str) -> Study:
     """The study, replayed and audited."""
-    tell_if_compiling(output, REPLAY)
     return load_study(name, storage)
 
 
@@ -55,8 +52,7 @@ def create(
         policy = wished_policy(policy or policies.default_policy(), wishes)
     source = None if warm_start is None else opened(output, storage, warm_start)
     study = create_study(problem, policy, name=name, storage=storage, warm_start=source, **settings)
-    tell_if_compiling(output, REPLAY)
-    Session(problem, study.policy).beside([(0, float(problem.safe_level[0]))])  # compiles now, not under the first ask
+    study.status()  # compiles now, not under the first ask
     table = {
         "study": study.name, "storage": study.storage, "fingerprint": problem.fingerprint,
         "policy": policies.to_dict(study.policy), "seed": study.seed, "max_pulls": study.max_pulls,
@@ -310,7 +306,6 @@ def export(output: Output, storage: str | None, name: str, path: Path) -> int:
 
 def import_file(output: Output, storage: str | None, path: Path, name: str | None) -> int:
     """Takes a study from a file into the storage."""
-    tell_if_compiling(output, REPLAY)
     study = import_study(path, storage, name)
     return told_status(output, study, f"{study.name} is in {study.storage}", imported=study.name, storage=study.storage)
 

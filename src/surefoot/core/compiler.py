@@ -19,7 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.core.kernel import APART, INLINED, MACHINE, MARK, THIN, Parts, calls, is_kernel, names_in, part_for, with_globals
+from surefoot.core.kernel import (
+    APART,
+    INLINED,
+    MACHINE,
+    MARK,
+    THIN,
+    Parts,
+    calls,
+    is_kernel,
+    names_in,
+    part_for,
+    with_globals,
+)
 from surefoot.core.kernel_cache import cache_folder
 
 Announce = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
@@ -103,7 +115,7 @@ def reachable(function: Callable[..., Any], parts: Parts) -> list[FunctionType]:
     return list(found)
 
 
-# -- parts --------------------------------------------------------------------------------------------------------------
+# -- parts ------------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -201,7 +213,7 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
             numba.config.CACHE_DIR = before
 
 
-# -- what it is called --------------------------------------------------------------------------------------------------
+# -- what it is called ------------------------------------------------------------------------------------------------
 
 
 def slug(label: str) -> str:
@@ -233,7 +245,7 @@ def content_of(function: FunctionType) -> bytes:
     return repr((code.co_code, constants, code.co_names, code.co_varnames, cells, frozen)).encode()
 
 
-# -- while it lasts -----------------------------------------------------------------------------------------------------
+# -- while it lasts ---------------------------------------------------------------------------------------------------
 
 
 def _silent(label: str, parts: int) -> AbstractContextManager[Callable[[], None]]:

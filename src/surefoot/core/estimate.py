@@ -52,19 +52,21 @@ def new_scratch(inst: Instance) -> Scratch:
     return Scratch(np.zeros((d, d)), np.zeros((K, d)), np.zeros(d), np.zeros(d), np.zeros(K))
 
 
-# -- what others read ---------------------------------------------------------------------------------------------------
+# -- what others read -------------------------------------------------------------------------------------------------
 
 
 @thin
 def column(estimate: Estimate, g: int, k: int) -> Vector:
     """x_k . A^-1 x_a for every arm a, by Gram matrix g."""
-    return estimate.G[g, k]
+    found: Vector = estimate.G[g, k]
+    return found
 
 
 @thin
 def diagonal(estimate: Estimate, g: int) -> Vector:
     """|x_k|^2 in A^-1 of every arm."""
-    return estimate.v[g]
+    found: Vector = estimate.v[g]
+    return found
 
 
 @thin
@@ -90,7 +92,7 @@ def difference_width(estimate: Estimate, ball: Ball, k: int, level_k: float, i: 
     return ball.radius * sqrt(squared_norm(estimate, ball.g, k, level_k, i, level_i))
 
 
-# -- how it is kept -----------------------------------------------------------------------------------------------------
+# -- how it is kept ---------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.logarithm import log
-from surefoot.core.types import Indices, Tensor, Vector
+from surefoot.core.types import Indices, Matrix, Tensor, Vector
 
 
 class Grams(NamedTuple):
@@ -30,7 +30,5 @@ def regularized_by(per_signal: Tensor) -> Grams:
     n = len(per_signal)
     different, of = np.unique(per_signal.reshape(n, -1), axis=0, return_inverse=True)
     matrix = different.reshape(-1, *per_signal.shape[1:])
-    sizes = np.linalg.eigvalsh(matrix)
-    return Grams(
-        matrix, of.reshape(n).astype(np.int64), sizes[:, 0], sizes[:, -1], np.log(sizes).sum(axis=1)
-    )
+    sizes: Matrix = np.linalg.eigvalsh(matrix).astype(np.float64)
+    return Grams(matrix, of.reshape(n).astype(np.int64), sizes[:, 0], sizes[:, -1], np.log(sizes).sum(axis=1))

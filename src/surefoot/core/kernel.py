@@ -30,7 +30,7 @@ def kernel(function: Function) -> Function:
 
 
 def rare(function: Function) -> Function:
-    """The function, marked as a part of compiled code that seldom runs: kept out of line, so the hot loop stays small."""
+    """The function, marked as a part of compiled code that seldom runs: kept out of line, so hot loops stay small."""
     setattr(function, MARK, APART)
     return function
 
@@ -55,7 +55,7 @@ def is_kernel(function: object) -> bool:
     return hasattr(function, MARK) or hasattr(function, MACHINE)
 
 
-# -- machine words: plain here, single instructions when compiled -------------------------------------------------------
+# -- machine words: plain here, single instructions when compiled -----------------------------------------------------
 
 
 def machine(function: Function) -> Function:
@@ -88,7 +88,7 @@ def float_of_bits(bits: int) -> float:
     return float(struct.unpack("<d", struct.pack("<q", bits))[0])
 
 
-# -- binding ------------------------------------------------------------------------------------------------------------
+# -- binding ----------------------------------------------------------------------------------------------------------
 
 
 def plain(template: Callable[..., Any], parts: Parts) -> Callable[..., Any]:
@@ -141,7 +141,7 @@ def with_globals(function: Any, changed: Mapping[str, Any]) -> Any:
     return copy
 
 
-# -- which form ---------------------------------------------------------------------------------------------------------
+# -- which form -------------------------------------------------------------------------------------------------------
 
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 

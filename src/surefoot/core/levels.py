@@ -33,8 +33,10 @@ class Bounds(NamedTuple):
 def new_levels(inst: Instance) -> Levels:
     """Levels of zeros, which `begin_levels` fills in."""
     m, K = len(inst.eta0), len(inst.X)
-    real = [np.zeros(shape) for shape in (K, K, K, (m, K), (m, K))]
-    return Levels(*real, frozen=np.zeros(1, np.int64))
+    return Levels(
+        last=np.zeros(K), low=np.zeros(K), high=np.zeros(K), low_of=np.zeros((m, K)), high_of=np.zeros((m, K)),
+        frozen=np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 def new_bounds(inst: Instance) -> Bounds:

@@ -19,7 +19,18 @@ from surefoot.core.margin import margin
 from surefoot.core.parts import crosses, decide, respond
 from surefoot.core.records import Answers, Records, Script
 from surefoot.core.state import State, Work, copy_state, remember_race
-from surefoot.core.types import BREAKDOWN, CERTIFIED, DECIDING, NULL, PULL, ROUND, UNDECIDED, Decision, Indices, Instance
+from surefoot.core.types import (
+    BREAKDOWN,
+    CERTIFIED,
+    DECIDING,
+    NULL,
+    PULL,
+    ROUND,
+    UNDECIDED,
+    Decision,
+    Indices,
+    Instance,
+)
 
 # What a step of a script says. All but the last two are about the pull that it names.
 ASKED = 0  # it was asked for: what was the decision?
@@ -31,7 +42,7 @@ DECIDED = 5  # nothing new, only decide
 AS_DECIDED = -1  # in place of an arm: the pull is whatever is decided when it is asked for
 
 
-# -- many runs against a world ------------------------------------------------------------------------------------------
+# -- many runs against a world ----------------------------------------------------------------------------------------
 
 
 def play(
@@ -75,7 +86,7 @@ def write_down(state: State, decision: Decision, healthy: bool, records: Records
         records.levels[row, k] = state.levels.low[k]
 
 
-# -- what happened to an experiment -------------------------------------------------------------------------------------
+# -- what happened to an experiment -----------------------------------------------------------------------------------
 
 
 def replay(

@@ -21,9 +21,10 @@ class Response(NamedTuple):
     crosses: Callable[..., Any]  # (truth, arm, level) -> bool: whether the pull truly crosses a limit
     truth: Any  # a NamedTuple of numbers and arrays
     room: Any  # a NamedTuple of arrays to write into, one for each thread
+    signals: int  # how many numbers an answer has: the reward and each limit's
 
 
-# -- names --------------------------------------------------------------------------------------------------------------
+# -- names ------------------------------------------------------------------------------------------------------------
 
 
 @bound_in
@@ -39,9 +40,7 @@ def begin_own(inst: Instance, own: Any) -> None:
 
 
 @bound_in
-def respond(
-    truth: Any, room: Any, seed: int, run: int, number: int, arm: int, level: float, observed: Vector
-) -> None:
+def respond(truth: Any, room: Any, seed: int, run: int, number: int, arm: int, level: float, observed: Vector) -> None:
     """What the world answers to pull `number`, into `observed`."""
     raise TypeError(UNBOUND)
 
@@ -59,9 +58,7 @@ def sets_begin(inst: Instance, params: Any, memory: Any) -> None:
 
 
 @bound_in
-def sets_learn(
-    inst: Instance, params: Any, memory: Any, state: State, k: int, gamma: float, observed: Vector
-) -> None:
+def sets_learn(inst: Instance, params: Any, memory: Any, state: State, k: int, gamma: float, observed: Vector) -> None:
     """The memory of the sets after a pull; the estimate is still the one before it."""
     raise TypeError(UNBOUND)
 
@@ -92,7 +89,7 @@ def sets_ball(inst: Instance, params: Any, memory: Any, state: State, s: int) ->
     raise TypeError(UNBOUND)
 
 
-# -- questions to the sets ----------------------------------------------------------------------------------------------
+# -- questions to the sets --------------------------------------------------------------------------------------------
 
 
 @thin

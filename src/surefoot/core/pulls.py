@@ -12,9 +12,7 @@ GREEDY, ROUNDING, ROUNDING_FINITE, IN_TURN = 0, 1, 2, 3
 
 
 @kernel
-def choose_pull(
-    inst: Instance, state: State, work: Work, shares: Shares, rule: int, selection: int, race: Race
-) -> int:
+def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: int, selection: int, race: Race) -> int:
     """The arm to pull, at the level that work.reach gives it."""
     estimate, reach = state.estimate, work.reach
     if rule == IN_TURN:

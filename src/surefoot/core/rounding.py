@@ -32,8 +32,10 @@ class Shares(NamedTuple):
 
 def new_shares(K: int, d: int) -> Shares:
     """Room for K arms in d dimensions."""
-    real = [np.zeros(d) for _ in range(4)]
-    return Shares(np.zeros(K), np.zeros(d, np.int64), np.zeros((d, d)), *real, slack=np.zeros(K))
+    return Shares(
+        weights=np.zeros(K), basis=np.zeros(d, np.int64), inverse=np.zeros((d, d)), h=np.zeros(d), signs=np.zeros(d),
+        u=np.zeros(d), y=np.zeros(d), slack=np.zeros(K),
+    )  # fmt: skip
 
 
 @thin
@@ -43,7 +45,9 @@ def begin_shares(inst: Instance, shares: Shares) -> None:
 
 
 @rare
-def shortest_weights(inst: Instance, shares: Shares, reach: Vector, i: int, level_i: float, j: int, level_j: float) -> None:
+def shortest_weights(
+    inst: Instance, shares: Shares, reach: Vector, i: int, level_i: float, j: int, level_j: float
+) -> None:
     """The weights w of least |w|_1 with sum_k w_k z_k = y = level_i x_i - level_j x_j, into shares.weights.    (G5)
 
     In v_k = w_k * level_k the constraint reads sum_k v_k x_k = y at cost |v_k| / level_k, so a basis of arms fits any
@@ -55,7 +59,7 @@ def shortest_weights(inst: Instance, shares: Shares, reach: Vector, i: int, leve
         invert_basis(inst, shares, True)
     for _ in range(5):
         descend(inst, shares, reach, i, level_i, j, level_j)
-        if reaches_target(inst, shares, reach, i, level_i, j, level_j):
+        if reaches_target(inst, shares, i, level_i, j, level_j):
             break
         invert_basis(inst, shares, False)
     for k in range(len(reach)):
@@ -91,7 +95,7 @@ def descend(inst: Instance, shares: Shares, reach: Vector, i: int, level_i: floa
 
 
 @kernel
-def reaches_target(inst: Instance, shares: Shares, reach: Vector, i: int, level_i: float, j: int, level_j: float) -> bool:
+def reaches_target(inst: Instance, shares: Shares, i: int, level_i: float, j: int, level_j: float) -> bool:
     """Whether the values of the basis really add up to y."""
     error, size = 0.0, 0.0
     for a in range(inst.X.shape[1]):
@@ -257,7 +261,9 @@ def trade(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, wea
     available = abs(shares.weights[weakest])
     amount = available if gain >= curvature * available else gain / curvature
     change_weight(estimate, shares, reach, g, k, shares.weights[k] + sign_k * amount)
-    change_weight(estimate, shares, reach, g, weakest, 0.0 if amount == available else shares.weights[weakest] - sign_l * amount)
+    change_weight(
+        estimate, shares, reach, g, weakest, 0.0 if amount == available else shares.weights[weakest] - sign_l * amount
+    )
 
 
 @kernel

@@ -40,9 +40,9 @@ class Work(NamedTuple):
 
 def new_state(inst: Instance, sets: Any, own: Any) -> State:
     """A state of zeros, which `begin` fills in; `sets` and `own` show the shapes of what those parts remember."""
-    parts = (new_estimate(inst), new_levels(inst), sets, own, np.zeros(6, np.int64))
-    block, placed = side_by_side(parts)
-    return State(*placed, whole=as_words(block))
+    block, placed = side_by_side((new_estimate(inst), new_levels(inst), sets, own, np.zeros(6, np.int64)))
+    estimate, levels, sets, own, clock = placed
+    return State(estimate, levels, sets, own, clock, as_words(block))
 
 
 def new_work(inst: Instance) -> Work:

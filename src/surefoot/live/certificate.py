@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypedDict, cast
 
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
@@ -54,7 +54,7 @@ class Certificate:
     def to_dict(self) -> CertificateDocument:
         """The certificate as plain data."""
         lists = {"assumptions": list(self.assumptions), "data": list(self.data)}
-        return CertificateDocument(**(asdict(self) | lists))  # type: ignore[typeddict-item]
+        return cast(CertificateDocument, asdict(self) | lists)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:

@@ -14,6 +14,7 @@ from surefoot.policies import Policy
 from surefoot.policies.bound import faced, replay_of
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.progress import compiling
 
 Ending: TypeAlias = Literal["certified", "contradiction", "breakdown"]
 LIVE_RUN = 0  # a live experiment draws what run 0 of a simulation with the same seed draws
@@ -29,7 +30,7 @@ class Learner:
         self.seed = seed
         self.guarantee = policy.guarantee(problem)
         self._faced = faced(policy, problem)
-        self._replay = replay_of(self._faced, announcement())
+        self._replay = replay_of(self._faced, compiling)
         self.state, self.work = self._faced.new_state(), self._faced.new_work()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
@@ -152,10 +153,3 @@ def check_script(script: Script, arms: int, signals: int) -> None:
     for field, column, most in (("pull", script.pull, max(pulls, 1)), ("arm", script.arm, arms)):
         if len(column) and not 0 <= column.min() <= column.max() < most:
             raise InvalidInput(f"script.{field}", (column.min(), column.max()), f"must be from 0 to {most - 1}", remedy)
-
-
-def announcement() -> Any:
-    """What is shown while kernels are compiled."""
-    from surefoot.progress import compiling
-
-    return compiling

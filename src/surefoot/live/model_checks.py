@@ -77,8 +77,8 @@ class ModelChecks:
     def take_all(self, arms: Indices, levels: Floats, observed: Floats) -> tuple[Finding, ...]:
         """The same for many results at once, (P,) and (P, n).
 
-        All tests are looked at after each of the first 127 pulls, later about once in a hundred: a process may be looked at
-        as seldom as one likes. A reading beyond its limit is seen at once.
+        All tests are looked at after each of the first 127 pulls, later about once in a hundred: one may look at a
+        process as seldom as one likes. A reading beyond its limit is seen at once.
         """
         if not len(arms):
             return ()

@@ -1,7 +1,7 @@
 """What an experiment hands out: the next pull with its reasons, an answer, and where it stands."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from surefoot.core.types import DECIDING, NULL, Decision
 from surefoot.live.certificate import NOTHING
@@ -42,7 +42,7 @@ class Pull:
 
     def to_dict(self) -> PullDocument:
         """The pull as plain data."""
-        return PullDocument(**asdict(self))
+        return cast(PullDocument, asdict(self))
 
 
 def pull_of(problem: Problem, number: int, decision: Decision, margin: float) -> Pull:
@@ -86,7 +86,7 @@ class Overshoot:
 
     def to_dict(self) -> OvershootDocument:
         """The overshoot as plain data."""
-        return OvershootDocument(**asdict(self))
+        return cast(OvershootDocument, asdict(self))
 
 
 class RecommendationDocument(TypedDict):
@@ -109,7 +109,7 @@ class Recommendation:
 
     def to_dict(self) -> RecommendationDocument:
         """The recommendation as plain data."""
-        return RecommendationDocument(**asdict(self))
+        return cast(RecommendationDocument, asdict(self))
 
 
 class StatusDocument(TypedDict):

@@ -10,7 +10,7 @@ from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Ledger
 from surefoot.live.pulls import Outcome, Overshoot, Pull, Recommendation, Status, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
-from surefoot.policies import Policy, check_policy
+from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, check_count, check_seed, number
 
@@ -129,6 +129,11 @@ class Session:
     def estimates(self) -> Floats:
         """The estimated reward of each arm at full level."""
         return self.ledger.learner.estimates
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the policy promises about this problem."""
+        return self.ledger.learner.guarantee
 
     @property
     def overshoots(self) -> tuple[Overshoot, ...]:

@@ -6,16 +6,16 @@ from typing import Any
 
 from surefoot.errors import InvalidInput
 from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
-from surefoot.policies.lingape import LinGapE
 from surefoot.policies.guarantee import Guarantee
+from surefoot.policies.lingape import LinGapE
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.policies.safe_gap import SafeGap
 from surefoot.policies.safe_lingape import SafeLinGapE
 from surefoot.policies.uniform import Uniform
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "Guarantee", "LinGapE", "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform",
-    "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
+    "POLICIES", "EOptimal", "Explore", "Guarantee", "LinGapE", "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE",
+    "Uniform", "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
 ]  # fmt: skip
 
 
@@ -57,7 +57,8 @@ def shown(table: Mapping[str, Any]) -> str:
 def to_dict(policy: Policy) -> dict[str, Any]:
     """The policy as a table for files; `from_dict` reads it back."""
     table: dict[str, Any] = {"name": policy.name}
-    for field in fields(policy) if is_dataclass(policy) else ():
+    options: tuple[Any, ...] = fields(policy) if is_dataclass(policy) else ()
+    for field in options:
         value = getattr(policy, field.name)
         if field.name == "explore":
             if value is not None:

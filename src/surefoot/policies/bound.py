@@ -1,4 +1,4 @@
-"""A policy bound into the loops for one problem: compiled, interpreted, or its decision interpreted and the rest not."""
+"""A policy bound into the loops for one problem: compiled, interpreted, or compiled but for its own decision."""
 
 import warnings
 from collections.abc import Callable

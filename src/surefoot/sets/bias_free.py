@@ -43,7 +43,7 @@ def bias_free(params: Params, K: int, d: int) -> ConfidenceSet:
     return ConfidenceSet(NAME, VERSION, params, memory, bound_safety=bound_safety, bound_leads=bound_leads)
 
 
-# -- kernels ------------------------------------------------------------------------------------------------------------
+# -- kernels ----------------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -25,8 +25,8 @@ from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Ball, Indices, 
 from surefoot.sets import ellipsoid
 from surefoot.sets.boundaries import boundary, growth, height
 from surefoot.sets.ellipsoid import ball as ellipsoid_ball
-from surefoot.sets.ellipsoid import learn as ellipsoid_learn
 from surefoot.sets.ellipsoid import leads_by, radius_at
+from surefoot.sets.ellipsoid import learn as ellipsoid_learn
 from surefoot.sets.ellipsoid import refresh as ellipsoid_refresh
 from surefoot.sets.protocol import ConfidenceSet
 
@@ -63,7 +63,8 @@ def directional(params: Params, K: int, m: int) -> ConfidenceSet:
     aims = 1 + K + m * K
     of_ball = ellipsoid.ellipsoid(params.ball).memory
     memory = Memory(
-        of_ball, np.zeros((aims, K)), np.zeros((K, aims)), *(np.zeros(aims) for _ in range(5)),
+        ball=of_ball, along=np.zeros((aims, K)), sums=np.zeros((K, aims)), information=np.zeros(aims),
+        fit=np.zeros(aims), value=np.zeros(aims), rest=np.zeros(aims), weight=np.zeros(aims),
         cut=np.zeros(K + 1, np.int64),
     )  # fmt: skip
     return ConfidenceSet(
@@ -72,7 +73,7 @@ def directional(params: Params, K: int, m: int) -> ConfidenceSet:
     )  # fmt: skip
 
 
-# -- what they say ------------------------------------------------------------------------------------------------------
+# -- what they say ----------------------------------------------------------------------------------------------------
 
 
 @thin
@@ -176,13 +177,11 @@ def cut_lead(
     bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
 
 
-# -- how they are kept --------------------------------------------------------------------------------------------------
+# -- how they are kept ------------------------------------------------------------------------------------------------
 
 
 @kernel
-def learn(
-    inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector
-) -> None:
+def learn(inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector) -> None:
     """The aims after a pull of arm k at level gamma, before G changes.                                      (C5)"""
     ellipsoid_learn(inst, params.ball, memory.ball, state, k, gamma, observed)
     weigh(inst, memory, state, k, gamma)

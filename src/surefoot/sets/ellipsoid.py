@@ -64,7 +64,7 @@ def ellipsoid(params: Params) -> ConfidenceSet:
     )  # fmt: skip
 
 
-# -- kernels ------------------------------------------------------------------------------------------------------------
+# -- kernels ----------------------------------------------------------------------------------------------------------
 
 
 @thin
@@ -75,9 +75,7 @@ def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -
 
 
 @kernel
-def radius_at(
-    inst: Instance, params: Params, memory: Memory, state: State, s: int, log_inv_delta: float
-) -> float:
+def radius_at(inst: Instance, params: Params, memory: Memory, state: State, s: int, log_inv_delta: float) -> float:
     """The radius of signal s's ellipsoid that fails with probability delta at most.                 (E3, E4, C1)"""
     g, d = inst.gram_of[s], inst.X.shape[1]
     R: float = inst.R[s]
@@ -91,9 +89,7 @@ def radius_at(
 
 
 @kernel
-def learn(
-    inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector
-) -> None:
+def learn(inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector) -> None:
     """One round more."""
     before = state.clock[ROUND]
     for g in range(len(memory.growth) if params.any_norm else 0):

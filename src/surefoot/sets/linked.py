@@ -1,6 +1,6 @@
 """Several confidence sets as one: the first fills the bounds in, the others cut them in turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 

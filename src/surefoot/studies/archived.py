@@ -1,4 +1,4 @@
-"""Studies of other versions: they can be read, exported and carried into a new study; nothing in them is decided again."""
+"""Studies of other versions: they can be read, exported and carried over; nothing in them is decided again."""
 
 import json
 from collections.abc import Callable, Sequence

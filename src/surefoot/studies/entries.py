@@ -1,4 +1,4 @@
-"""Stored events, entered into the ledger of an experiment; every process that has the study open enters the same ones."""
+"""Stored events, entered into the ledger; every process that has the study open enters the same ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,7 +17,6 @@ class StudyLedger(Ledger):
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
         """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed."""
-        number: object = None
         try:
             for sequence, kind, number, *rest in rows:
                 if sequence != self.sequence + 1:

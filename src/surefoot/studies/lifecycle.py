@@ -201,9 +201,7 @@ def checked_intake(intake: object, fold: object) -> Intake:
     if fold is not None:
         if fold not in STORED_INTAKE:
             raise InvalidInput("fold", fold, "must be 'order' or 'arrival'", "It is called intake now.")
-        warnings.warn(
-            f"fold={fold!r} is called intake={STORED_INTAKE[str(fold)]!r} now.", RenamedWarning, stacklevel=4
-        )
+        warnings.warn(f"fold={fold!r} is called intake={STORED_INTAKE[str(fold)]!r} now.", RenamedWarning, stacklevel=4)
         return STORED_INTAKE[str(fold)]
     if intake not in STORED_INTAKE.values():
         allowed = " or ".join(repr(word) for word in STORED_INTAKE.values())

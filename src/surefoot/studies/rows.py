@@ -80,7 +80,9 @@ def policy_in(row: StudyRow, given: object = None) -> Policy:
     policy = check_policy(given)
     if policies.to_dict(policy) != policies.to_dict(policies.from_dict(table, {table["name"]: type(policy)})):
         reason = f"is not the one that the study {row.name!r} was begun with, {policies.shown(table)}"
-        raise InvalidInput("policy", policies.describe(policy), reason, "Hand in the same policy with the same options.")
+        raise InvalidInput(
+            "policy", policies.describe(policy), reason, "Hand in the same policy with the same options."
+        )
     return policy
 
 

@@ -1,7 +1,7 @@
 """What one who only looks sees of a study: where it stands, what is open and who has it, what happened last."""
 
 from dataclasses import asdict, dataclass
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from surefoot.live.learner import Learner
 from surefoot.live.ledger import OPEN, STATES, Intake
@@ -68,7 +68,7 @@ class StudyStatus(Status):
 
     def to_dict(self) -> StudyStatusDocument:
         """The status as plain data."""
-        return StudyStatusDocument(**asdict(self))
+        return cast(StudyStatusDocument, asdict(self))
 
 
 def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: StudyLedger) -> StudyStatus:
@@ -93,7 +93,7 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
     )
 
 
-# -- for one who watches ------------------------------------------------------------------------------------------------
+# -- for one who watches ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, write_bytes
+from surefoot.live.readings import packed, unpacked
 from surefoot.plain_data import json_text
 from surefoot.storage.store import Arms, StudyRow
 from surefoot.storage.tables import events as columns
-from surefoot.live.readings import packed, unpacked
 from surefoot.studies.events import Event
 
 FORMAT = "surefoot study 1"

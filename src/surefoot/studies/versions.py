@@ -1,8 +1,8 @@
 """Versions: what decided in a study must go on deciding in it.
 
 Confidence sets must not change in the middle of an experiment, for that would spend its delta twice; so a study stores
-the version of its policy, of each of its sets and of the alarm, and goes on only with these. No old rules are kept alive:
-a study of other versions can be read, exported and carried into a new one.
+the version of its policy, of each of its sets and of the alarm, and goes on only with these. No old rules are kept
+alive: a study of other versions can be read, exported and carried into a new one.
 """
 
 import warnings

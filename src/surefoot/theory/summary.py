@@ -22,7 +22,7 @@ from surefoot.theory.exploration import (
 )
 from surefoot.theory.lower_bounds import NULL, ROUNDING, LowerBound, lower_bound
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
-from surefoot.worlds import Linear
+from surefoot.worlds import Linear, World
 
 MOST_PAIRS = 3_000  # one linear program each, about 2 ms
 
@@ -110,11 +110,13 @@ class Report:
         return "do nothing" if arm == NULL else self.names[arm]
 
 
-def report(problem: Problem, world: Linear | None = None, *, tolerance: float = 1e-3) -> Report:
+def report(problem: Problem, world: World | None = None, *, tolerance: float = 1e-3) -> Report:
     """The theory of a problem, and of the world it is posed in when the truth is supplied.
 
     Where a bound does not apply its place is empty and a note says why and what would help.
     """
+    if world is not None and not isinstance(world, Linear):
+        raise InvalidInput("world", world, "is not linear, and the theory knows no other", "Take a sf.worlds.Linear.")
     if world is not None:
         world.matches(problem)
     notes: list[str] = []

@@ -14,7 +14,8 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, vector
-from surefoot.worlds.linear import TOLERANCE, Linear
+from surefoot.worlds.judge import TOLERANCE
+from surefoot.worlds.linear import Linear
 from surefoot.worlds.parameters import weights, whole
 
 ATTEMPTS = 1000  # draws of a random world before its wishes are called impossible
@@ -284,8 +285,8 @@ def base_station(
         )
 
     # Posed twice: the first time only to learn what is safe, and how far the best is ahead, under the chosen limits.
-    trial = posed(0.25, 4.0)
-    return posed(min(0.25, 0.5 * float(trial.best_levels().min())), min(4.0, trial.lead() / 2.0 or 4.0))
+    first = posed(0.25, 4.0)
+    return posed(min(0.25, 0.5 * float(first.best_levels().min())), min(4.0, first.lead() / 2.0 or 4.0))
 
 
 def _boost(sector: str, watts: int, tilt: int) -> list[float]:

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem import Problem, Reward
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
+from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
+from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
+from surefoot.worlds.posing import check_posed, on_dial, own_limits
+from surefoot.worlds.protocol import Measurement, NumberedPull
+from surefoot.worlds.showing import shown
 
 if TYPE_CHECKING:
     from surefoot.core.parts import Response
     from surefoot.worlds.response import Truth
-
-# A level computed as eta0 / (x . mu) and multiplied back may miss eta0 by a rounding error; that is not unsafe.
-TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -89,18 +91,14 @@ class Linear:
         Row s of mu_star says what one unit of each feature adds to the reading of limit s; the limit's direction and
         baseline are taken from the problem. Noise sizes default to the bounds that the problem states.
         """
-        mu = weight_rows("mu_star", mu_star, problem.arms.shape[1])
-        if len(mu) != len(problem.safety):
-            reason = f"has {len(mu)} rows where the problem has {len(problem.safety)} safety limits"
-            raise InvalidInput("mu_star", mu_star, reason, "Give one row per limit, in the problem's order.")
+        mu = weight_rows("mu_star", mu_star, problem.arms.shape[1], limits=len(problem.safety))
         signs = np.array([limit.sign for limit in problem.safety])
-        bounds = [limit.noise for limit in problem.safety]
         world = cls(
             problem.arms,
             theta_star=theta_star,
             mu_star=signs[:, np.newaxis] * mu + 0.0,
             noise=problem.reward.noise if noise is None else noise,
-            safety_noise=bounds if safety_noise is None else safety_noise,
+            safety_noise=[limit.noise for limit in problem.safety] if safety_noise is None else safety_noise,
             limit=[limit.eta0 for limit in problem.safety],
             distribution=distribution,
             names=problem.names,
@@ -155,12 +153,7 @@ class Linear:
         values, eta0 = self.safety_values, self.limit[:, np.newaxis]
         dangerous = values < eta0
         levels = np.where(dangerous, eta0 / np.where(dangerous, values, -1.0), 1.0).min(axis=0)
-        if problem is not None:
-            levels = np.minimum(levels, problem.max_level)
-            if problem.level_grid:
-                grid = np.array((0.0, *problem.level_grid))
-                levels = grid[np.searchsorted(grid, levels * (1.0 + TOLERANCE), side="right") - 1]
-        return frozen(levels)
+        return frozen(levels if problem is None else on_dial(problem, levels))
 
     def best_value(self, problem: Problem | None = None) -> float:
         """V*, the highest mean reward of a safe pull; doing nothing is safe and worth 0."""
@@ -180,17 +173,32 @@ class Linear:
 
     def value(self, arm: int, level: float) -> float:
         """The mean reward of this arm at this level."""
-        return level * float(self.values[self._index(arm)])
+        return float(self.means(arm, level)[0])
 
     def is_safe(self, arm: int, level: float) -> bool:
         """Whether every safety signal's mean stays at or above its limit, up to 1e-12 of the limit for rounding."""
-        readings = level * self.safety_values[:, self._index(arm)]
-        return bool((readings >= self.limit * (1.0 + TOLERANCE)).all())
+        return bool(keeps_limits(self.means(arm, level)[1:], self.limit))
 
-    def _index(self, arm: int) -> int:
-        if not 0 <= arm < self.size:
+    def means(self, arm: Arms, level: Levels) -> Floats:
+        """The means (1 + m, ...) of the reward and the safety signals of these arms at these levels."""
+        arms = np.asarray(arm)
+        if arms.dtype.kind not in "iu" or ((arms < 0) | (arms >= self.size)).any():
             raise InvalidInput("arm", arm, f"must be a position from 0 to {self.size - 1}", "Count arms from 0.")
-        return int(arm)
+        return np.asarray(level * self._truth.value[:, arms])
+
+    def judge(self, problem: Problem) -> Judge:
+        """The truth about this problem, for judging pulls and answers."""
+        self.matches(problem)
+        best, highest = self.best_arm(problem), on_dial(problem, np.full(self.size, np.inf))
+        return Judge(
+            means=self.means,
+            limits=self.limit,
+            epsilon=problem.epsilon,
+            best_arm=best,
+            best_level=float(self.best_levels(problem)[best]) if best >= 0 else 0.0,
+            best_value=self.best_value(problem),
+            best_without_limits=float((highest * self.values).max()),
+        )
 
     # what a policy meets --------------------------------------------------------------------------------------------
 
@@ -211,19 +219,11 @@ class Linear:
         Its limits are called "safety", or "safety1", "safety2", ... when there are several. Further keywords
         (level_grid, max_level, max_step) go to Problem as they are.
         """
-        chosen = self.safety_norm if safety_norm is None else safety_norm
-        remedy = "Give a bound on the length of each mu, for example 1.0."
-        bounds = per_signal("safety_norm", chosen, self.signals, remedy, above=0.0)
-        single = self.signals == 1
-        limits = [
-            Limit("safety" if single else f"safety{s + 1}", at_least=float(eta0), noise=float(noise), norm=float(norm))
-            for s, (eta0, noise, norm) in enumerate(zip(self.limit, self.safety_noise, bounds, strict=True))
-        ]
         return Problem(
             arms=self.arms,
             names=self.names,
             reward=Reward(noise=self.noise, norm=self.reward_norm if reward_norm is None else reward_norm),
-            safety=limits,
+            safety=own_limits(self, self.safety_norm if safety_norm is None else safety_norm),
             safe_level=safe_level,
             epsilon=epsilon,
             delta=delta,
@@ -252,24 +252,14 @@ class Linear:
 
     def matches(self, problem: Problem) -> None:
         """Raises InvalidInput when the problem is not posed in this world, naming what differs."""
-        remedy = "Take the problem from world.problem(...), or the world from Linear.for_problem(problem, ...)."
-        if not np.array_equal(problem.arms, self.arms):
-            reason = f"differ from the arms {self.arms.shape} of the world {self.name!r}"
-            raise InvalidInput("arms", problem.arms, reason, remedy)
-        eta0 = np.array([limit.eta0 for limit in problem.safety])
-        if len(eta0) != self.signals:
-            reason = f"are {len(eta0)} limits, but the world {self.name!r} has {self.signals} safety signals"
-            raise InvalidInput("safety", [limit.name for limit in problem.safety], reason, remedy)
-        if not np.allclose(eta0, self.limit, rtol=TOLERANCE, atol=0.0):
-            reason = f"lie elsewhere than the limits eta0 = {self.limit.tolist()} of the world {self.name!r}"
-            raise InvalidInput("safety", eta0.tolist(), reason, remedy)
+        check_posed(self, problem)
 
     def response(self) -> "Response":
         """How the simulator asks this world: a kernel, and the numbers that it reads."""
         from surefoot.core.parts import Response
         from surefoot.worlds.response import crosses, new_room, respond
 
-        return Response(respond, crosses, self._truth, new_room())
+        return Response(respond, crosses, self._truth, new_room(), 1 + self.signals)
 
     @cached_property
     def _truth(self) -> "Truth":
@@ -282,33 +272,24 @@ class Linear:
             eta0=np.array(self.limit),
         )
 
-    def observe(self, arm: int, level: float, number: int, seed: int = 0, run: int = 0) -> tuple[float, Floats]:
-        """The reward and the safety signals (m,) of pull `number`, noise included, in internal units.
+    def measure(
+        self, pull: NumberedPull, seed: int = 0, *, run: int = 0, problem: Problem | None = None
+    ) -> Measurement:
+        """What this pull returns, noise included, as `tell` takes it.
 
-        The noise depends on (seed, run, number) alone: the simulator draws the very same for the same address.
+        In the units of the problem; without one, of the problem that the world was made for, or else in its own, which
+        are those of `world.problem(...)`. Its noise is the simulator's at (seed, run, pull.number): a session is run 0.
         """
-        from surefoot.worlds.response import new_room, respond
-
-        out = np.empty(1 + self.signals)
-        respond(self._truth, new_room(), seed, run, number, self._index(arm), float(level), out)
-        return float(out[0]), out[1:]
+        if problem is not None:
+            self.matches(problem)
+        posed = self._default if problem is None else problem
+        limits = None if posed is None else posed.safety
+        return measured(self.response(), limits, self.size, pull, seed, run)
 
     # how it looks ---------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        def numbers(array: Floats) -> str:
-            return np.array2string(array, precision=6, separator=", ", threshold=60, edgeitems=2)
-
-        rows = "\n".join(
-            f"    {name}: {numbers(x)}" for name, x in zip(self.names[:12], self.arms[:12], strict=True)
-        ) + (f"\n    ... and {self.size - 12} more" if self.size > 12 else "")
-        return (
-            f"<world {self.name}: {self.size} arms, {self.signals} safety signal{'s' * (self.signals > 1)}\n"
-            f"  arms\n{rows}\n"
-            f"  theta_star {numbers(self.theta_star)}, noise {self.noise:g} {self.distribution}\n"
-            f"  mu_star    {numbers(self.mu_star)}, noise {self.safety_noise.tolist()}\n"
-            f"  limit      {self.limit.tolist()}>"
-        )
+        return shown(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Linear) and self._content() == other._content()

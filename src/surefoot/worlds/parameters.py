@@ -27,8 +27,8 @@ def weights(field: str, value: object, count: int, remedy: str) -> Floats:
     return frozen(result + 0.0)
 
 
-def weight_rows(field: str, value: object, count: int) -> Floats:
-    """The weights of the safety signals (m, D), from one row of numbers or one row per signal."""
+def weight_rows(field: str, value: object, count: int, limits: int | None = None) -> Floats:
+    """The weights of the safety signals (m, D), from one row of numbers or one row per signal, or per given limit."""
     remedy = f"Give {count} numbers, one per feature, or one such row per safety signal."
     listed: object = value
     if hasattr(value, "__array__"):
@@ -36,8 +36,13 @@ def weight_rows(field: str, value: object, count: int) -> Floats:
     if not isinstance(listed, list | tuple) or not listed:
         raise InvalidInput(field, value, "must be a row of numbers, or a list of rows", remedy)
     if np.ndim(listed[0]) == 0:
-        return frozen(weights(field, value, count, remedy)[np.newaxis])
-    return frozen(np.array([weights(f"{field}[{s}]", row, count, remedy) for s, row in enumerate(listed)]))
+        rows = weights(field, value, count, remedy)[np.newaxis]
+    else:
+        rows = np.array([weights(f"{field}[{s}]", row, count, remedy) for s, row in enumerate(listed)])
+    if limits is not None and len(rows) != limits:
+        reason = f"has {len(rows)} rows where the problem has {limits} safety limits"
+        raise InvalidInput(field, value, reason, "Give one row per limit, in the problem's order.")
+    return frozen(rows)
 
 
 def per_signal(

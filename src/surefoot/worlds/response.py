@@ -8,9 +8,9 @@ import numpy as np
 from surefoot.core.kernel import kernel
 from surefoot.core.random import NOISE, normal, philox, uniform
 from surefoot.core.types import Indices, Matrix, Vector, Words
+from surefoot.worlds.judge import TOLERANCE
 
 GAUSSIAN, UNIFORM, RADEMACHER = 0, 1, 2
-TOLERANCE = 1e-12  # relative: a level that meets the limit exactly is safe, whatever the last digit
 
 
 class Truth(NamedTuple):
