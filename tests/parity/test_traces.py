@@ -48,12 +48,13 @@ def differences(was: Traces, now: Traces, words: int | None = None) -> list[str]
 
 def apart(old: list[str], new: list[str]) -> str:
     """How two traces differ, and from where on."""
-    marks = zip(MARKS, old[CHOICES:-1], new[CHOICES:-1], strict=False)
-    first = next((f"by pull {mark}" for mark, one, other in marks if one != other), "later than the last mark")
+    marks = list(zip(MARKS, old[CHOICES:-1], new[CHOICES:-1], strict=False))
+    latest = f", after pull {marks[-1][0]}" if marks else ""
+    first = next((f", by pull {mark}" for mark, one, other in marks if one != other), latest)
     if old[:CHOICES] == new[:CHOICES]:
-        return f"the same pulls, but not the same last digits ({first})"
-    ends = " and ".join(f"{pulls} pulls ({outcome})" for pulls, outcome, *_ in (old, new))
-    return f"not the same pulls ({first}), {ends}"
+        return f"the same pulls, but not the same last digits{first}"
+    was, now = (f"{pulls} pulls ({outcome})" for pulls, outcome, *_ in (old, new))
+    return f"not the same pulls{first}: was {was}, is {now}"
 
 
 def hold_to_record(name: str, size: str, now: Traces) -> None:
@@ -84,9 +85,9 @@ def test_a_difference_is_named_by_policy_seed_and_pull() -> None:
     pulls: Any = {"safe-gap, seed 0": ["99 undecided 11112222 a76 381 7a0 0000", "727 certified ff95 7dc8"]}
     assert differences(was, was) == differences(was, digits, CHOICES) == []
     assert differences(was, digits) == [
-        "safe-gap, seed 0, one by one: the same pulls, but not the same last digits (by pull 8)"
+        "safe-gap, seed 0, one by one: the same pulls, but not the same last digits, by pull 8"
     ]
     assert differences(was, pulls, CHOICES) == [
-        "safe-gap, seed 0, one by one: not the same pulls (later than the last mark), "
-        "98 pulls (certified) and 99 pulls (undecided)"
+        "safe-gap, seed 0, one by one: not the same pulls, after pull 64: "
+        "was 98 pulls (certified), is 99 pulls (undecided)"
     ]
