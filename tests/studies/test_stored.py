@@ -76,6 +76,11 @@ def picked(where: str, keys: tuple[str, ...], was: Any, now: Any) -> list[str]:
     return [line for key in keys for line in differences(f"{where}.{key}", was[key], now[RENAMED.get(key, key)])]
 
 
+def hold(found: list[str]) -> None:
+    """Fails with every difference on a line of its own."""
+    assert not found, "\n" + "\n".join(found)
+
+
 def told_otherwise(study: sf.Study, said: dict[str, Any]) -> list[str]:
     """Everything that the study says otherwise than it did then."""
     certificate, answer = study.certificate, study.recommendation
@@ -107,16 +112,16 @@ def test_the_storage_is_sound_and_holds_every_study(stored: str) -> None:
 def test_a_stored_study_says_what_it_said(name: str, stored: str) -> None:
     study = opened(name, stored)
     assert study.audit().clean
-    assert told_otherwise(study, SAID[name]) == []
+    hold(told_otherwise(study, SAID[name]))
 
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_a_running_study_goes_on_as_it_would_have(name: str, stored: str) -> None:
     study, after = opened(name, stored), SAID[name]["next"]
     pull = study.ask()
-    assert picked("pull", PULL, after["asked"], asdict(pull)) == []
+    hold(picked("pull", PULL, after["asked"], asdict(pull)))
     study.tell(pull, **after["told"])
-    assert picked("status", STATUS, after["status"], study.status()) == []
+    hold(picked("status", STATUS, after["status"], study.status()))
     assert opened(name, stored).audit().clean
 
 
@@ -140,7 +145,7 @@ def test_a_study_that_has_ended_gives_no_pull(name: str, stored: str) -> None:
 def test_an_export_comes_in_and_goes_out_as_it_was(file: str, tmp_path: Path) -> None:
     study = sf.import_study(STORED / file, f"sqlite:///{tmp_path / 'studies.db'}")
     assert study.audit().clean
-    assert told_otherwise(study, SAID[study.name]) == []
+    hold(told_otherwise(study, SAID[study.name]))
     study.export(tmp_path / file)
     assert members(tmp_path / file) == members(STORED / file)
 
