@@ -77,10 +77,10 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
     """The template as compiled code with the parts bound in; all of them must be kernels."""
     reached = reachable(template, parts)
     with _binding:
-        key = (label, *reached)
+        key = tuple(reached)
         if key not in _entries:
             source = _bound(template, parts)
-            name = source.__name__ = source.__qualname__ = f"{template.__name__}_{slug(label)}_{digest_of(reached)}"
+            name = source.__name__ = source.__qualname__ = f"{template.__name__}_{digest_of(reached)}"
             folder = cache_folder()
 
             def stored() -> bool:
@@ -214,11 +214,6 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
 
 
 # -- what it is called ------------------------------------------------------------------------------------------------
-
-
-def slug(label: str) -> str:
-    """The label as a part of a function's name."""
-    return "".join(each if each.isalnum() else "_" for each in label)
 
 
 def digest_of(functions: list[FunctionType]) -> str:

@@ -118,11 +118,10 @@ class Learner:
 
     def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
         """What the replay returns; the answers are filled in."""
-        ahead = trial = self.state  # copies are needed only by who is asked while others are open
-        if ASKED in script.step:
-            ahead, trial = self._faced.new_state(), self._faced.new_state()
+        asked = ASKED in script.step  # only who is asked while others are open needs room to look ahead
+        real, ahead = (np.zeros_like(self.state.whole) if asked else NO_WORDS for _ in range(2))
         result: tuple[Any, ...] = self._replay(
-            self._faced.inst, self._faced.plan.rules, self.state, ahead, trial, self.work, self.seed, LIVE_RUN,
+            self._faced.inst, self._faced.plan.rules, self.state, real, ahead, self.work, self.seed, LIVE_RUN,
             self.decision, script, np.zeros(len(script.arm), np.int64), answers,
         )  # fmt: skip
         return result
@@ -136,6 +135,7 @@ class Learner:
 
 
 NO_ANSWER = new_answers(1)
+NO_WORDS = np.zeros(0, np.int64)
 
 
 def new_script(steps: int, pulls: int, signals: int) -> Script:
