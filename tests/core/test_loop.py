@@ -145,9 +145,9 @@ class Experiment:
 
     def goes(self, told: Script) -> Any:
         """The answers."""
-        answers, (ahead, _), (trial, _) = new_answers(len(told.arm)), self.here.fresh(), self.here.fresh()
+        answers, real, ahead = new_answers(len(told.arm)), *(np.zeros_like(self.state.whole) for _ in range(2))
         self.healthy, self.margin, *fields = self.run(
-            self.here.inst, None, self.state, ahead, trial, self.work, 7, 0, self.held, told,
+            self.here.inst, None, self.state, real, ahead, self.work, 7, 0, self.held, told,
             np.zeros(len(told.arm), np.int64), answers,
         )  # fmt: skip
         self.held = Decision(*fields)
@@ -191,12 +191,12 @@ def test_the_level_of_a_pull_beside_open_ones_is_one_that_the_real_state_certifi
     np.testing.assert_allclose(stepping.goes(script([(ASKED, 0), (ASKED, 1)], 2)).level, [0.9, 0.3])
 
 
-def test_what_a_copy_takes_for_the_end_is_not_the_end() -> None:
+def test_what_looks_like_the_end_ahead_is_not_the_end() -> None:
     one = Experiment(Told(ends_at=2))
     one.goes(script([(BEGUN, 0)], 1))
     answers = one.goes(script([(ASKED, p) for p in range(4)], 4))
     assert answers.status.tolist() == [PULL] * 4
-    assert answers.arm.tolist() == [0, 1, 0, 0]  # beyond the second the copy would end: what is held is asked for
+    assert answers.arm.tolist() == [0, 1, 0, 0]  # beyond the second it would end ahead: what is held is asked for
     assert one.held.status == PULL
 
 
@@ -208,7 +208,7 @@ def test_a_pull_that_is_dropped_is_anticipated_no_more() -> None:
     assert len(one.policy.saw) == 3  # nothing is open: what is held is asked for
 
 
-def test_a_result_makes_the_copy_out_of_date() -> None:
+def test_a_result_makes_what_is_ahead_out_of_date() -> None:
     one = Experiment(Told())
     one.goes(script([(BEGUN, 0), (ASKED, 0), (ASKED, 1), (LEARNED, 0), (ASKED, 2)], 3))
     assert [each["t"] for each in one.policy.saw] == [0, 1, 1, 2]

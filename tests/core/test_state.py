@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.layout import CACHE_LINE, leaves
-from surefoot.core.state import State, copy_state, empty_state, new_state, remember_race
+from surefoot.core.state import State, copy_words, empty_state, new_state, remember_race
 from surefoot.core.types import CHALLENGER, LEADER, NULL, Nothing
 from surefoot.policies.bound import faced
 from surefoot.policies.safe_lingape import SafeLinGapE
@@ -51,7 +51,7 @@ def test_every_number_of_every_part_lies_in_the_one_block(policy: Any) -> None:
 def test_a_copy_has_every_number_of_the_state_and_none_in_common(form: Any, policy: Any) -> None:
     state, copy = states(policy)
     fill(state)
-    form(copy_state)(state, copy)
+    form(copy_words)(state.whole, copy.whole)
     before = [numbers.copy() for numbers in arrays(copy)]
     for original, copied in zip(arrays(state), arrays(copy), strict=True):
         assert original.all()
