@@ -117,13 +117,23 @@ class Learner:
         self._read(self._run(self._one, NO_ANSWER))
 
     def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
-        """What the replay returns; the answers are filled in."""
+        """What the replay returns; the answers are filled in.
+
+        A policy in plain Python can break off while it looks ahead: then all is as before, and nothing that was only
+        expected is taken for learned.
+        """
         asked = ASKED in script.step  # only who is asked while others are open needs room to look ahead
         real, ahead = (np.zeros_like(self.state.whole) if asked else NO_WORDS for _ in range(2))
-        result: tuple[Any, ...] = self._replay(
-            self._faced.inst, self._faced.plan.rules, self.state, real, ahead, self.work, self.seed, LIVE_RUN,
-            self.decision, script, np.zeros(len(script.arm), np.int64), answers,
-        )  # fmt: skip
+        before = self.state.whole.copy() if asked else None
+        try:
+            result: tuple[Any, ...] = self._replay(
+                self._faced.inst, self._faced.plan.rules, self.state, real, ahead, self.work, self.seed, LIVE_RUN,
+                self.decision, script, np.zeros(len(script.arm), np.int64), answers,
+            )  # fmt: skip
+        except BaseException:
+            if before is not None:
+                self.state.whole[:] = before
+            raise
         return result
 
     def _read(self, result: tuple[Any, ...]) -> None:
