@@ -115,10 +115,20 @@ class Learner:
         self._read(self._called(self._one, NO_WORDS, NO_WORDS, ONE_PLACE, NO_ANSWER))
 
     def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
-        """What the replay returns; the answers are filled in."""
+        """What the replay returns; the answers are filled in.
+
+        A policy in plain Python can break off while it looks ahead: then all is as before, and nothing that was only
+        expected is taken for learned.
+        """
         asked = ASKED in script.step  # only who is asked while others are open needs room to look ahead
         real, ahead = (np.zeros_like(self.state.whole) if asked else NO_WORDS for _ in range(2))
-        return self._called(script, real, ahead, np.zeros(len(script.arm), np.int64), answers)
+        before = self.state.whole.copy() if asked else None
+        try:
+            return self._called(script, real, ahead, np.zeros(len(script.arm), np.int64), answers)
+        except BaseException:
+            if before is not None:
+                self.state.whole[:] = before
+            raise
 
     def _called(
         self, script: Script, real: Indices, ahead: Indices, queue: Indices, answers: Answers
