@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from surefoot.errors import StorageError, StudyExists, StudyNotFound
-from surefoot.storage.store import FOLDED, Arms, Events, Store, StudyRow, open_store
+from surefoot.storage.protocol import ENTERED, Arms, Events, Store, StudyRow
+from surefoot.storage.store import open_store
 
 ARMS = Arms(3, 2, np.arange(6.0).astype("<f8").tobytes())
 SMALLEST, LARGEST = 5e-324, 1.7976931348623157e308
@@ -64,7 +65,7 @@ def test_events_come_back_in_order_and_from_where_they_are_wanted(store: Store) 
         assert [found["sequence"] for found in events.all()] == list(range(1, 2501))
         assert [tuple(found)[:5] for found in events.after(2498)] == [(i, "ask", i, 0, 0.5) for i in (2499, 2500)]
         assert list(events.after(2500)) == []
-        assert len(next(iter(events.after(0)))) == len(FOLDED)
+        assert len(next(iter(events.after(0)))) == len(ENTERED)
         assert events.at(7)["number"] == 7  # type: ignore[index]
         assert events.at(9999) is None
 

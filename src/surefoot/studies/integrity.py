@@ -6,7 +6,8 @@ from typing import Any
 
 from surefoot.errors import AuditWarning, StorageDamaged, SurefootError
 from surefoot.storage import maintenance
-from surefoot.storage.store import Store, open_store
+from surefoot.storage.protocol import Store
+from surefoot.storage.store import open_store
 from surefoot.studies.lifecycle import opened
 
 
