@@ -226,7 +226,7 @@ def digest_of(functions: list[FunctionType]) -> str:
     digest = hashlib.sha256()
     for function in functions:
         digest.update(f"{function.__module__}.{function.__qualname__}\0".encode())
-        if not function.__module__.startswith("surefoot."):
+        if not (function.__module__ or "").startswith("surefoot."):
             digest.update(content_of(function))
     return digest.hexdigest()[:12]
 
