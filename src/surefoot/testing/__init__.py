@@ -16,5 +16,8 @@ StoreContract    what studies ask of a store; define `open()`
 
 from surefoot.testing.claims import ContractBroken
 from surefoot.testing.policies import PolicyContract
+from surefoot.testing.sets import SetContract
+from surefoot.testing.stores import StoreContract
+from surefoot.testing.worlds import WorldContract
 
-__all__ = ["ContractBroken", "PolicyContract"]
+__all__ = ["ContractBroken", "PolicyContract", "SetContract", "StoreContract", "WorldContract"]

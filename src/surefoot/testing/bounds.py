@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import plain
-from surefoot.core.levels import level_at
-from surefoot.core.state import Bounds, State, copy_state, new_bounds
+from surefoot.core.levels import Bounds, level_at, new_bounds
+from surefoot.core.state import State, copy_state
 from surefoot.core.types import DECIDING, NULL, Instance
 from surefoot.live.learner import Learner
 from surefoot.policies import Policy
@@ -20,7 +20,7 @@ LOWER, UPPER, UPPER_AT_BEST, LEAD, LEAD_OF_BEST = range(5)  # what can be false
 
 
 class Seen(NamedTuple):
-    """A state, and what a policy's sets say of it."""
+    """A policy that faces a problem, the state of an experiment, and what the sets say of it."""
 
     found: Faced
     state: State
@@ -30,9 +30,15 @@ class Seen(NamedTuple):
 def look(policy: Policy, problem: Problem, state: State) -> Seen:
     """What the policy's sets say of the state, in the interpreter, on a copy: nothing that a set writes stays."""
     found = faced(policy, problem)
+    copy = copied(found, state)
+    return Seen(found, copy, bounds_of(found, found.inst, copy))
+
+
+def copied(found: Faced, state: State) -> State:
+    """A copy of the state."""
     copy = found.new_state()
     copy_state(state, copy)
-    return Seen(found, copy, bounds_of(found, found.inst, copy))
+    return copy
 
 
 def bounds_of(found: Faced, inst: Instance, state: State) -> Bounds:
@@ -55,8 +61,8 @@ class Certified:
         """The highest level of each arm that today's bounds, or earlier ones, show to be safe; or the known one."""
         seen = look(self.policy, self.problem, learner.state)
         self._best = np.maximum(self._best, seen.bounds.lower)
-        eta0 = seen.found.inst.eta0
-        shown = [min(level_at(float(b), float(e)) for b, e in zip(column, eta0, strict=True)) for column in self._best.T]
+        eta0 = seen.found.inst.eta0.tolist()
+        shown = [min(map(level_at, column, eta0)) for column in self._best.T.tolist()]
         return np.maximum(shown, self.problem.safe_level)
 
 
@@ -85,12 +91,12 @@ def broken_bounds(policy: Policy, world: Linear, problem: Problem, runs: int, ro
 def false_ones(learner: Learner, truth: Floats, best: int) -> list[bool]:
     """Which of the bounds that the last decision rests on are false."""
     bounds, decision, K = learner.work.bounds, learner.decision, truth.shape[1]
-    upper = (bounds.upper < truth[1:] - ROUNDING).any(axis=0)
+    upper: Any = (bounds.upper < truth[1:] - ROUNDING).any(axis=0)
     i, high = decision.leader, learner.state.levels.high
     led = decision.leader_level * truth[0, i] if i != NULL else 0.0
     lead = np.append(high * truth[0], 0.0) - led
-    races = np.append(high > np.where(np.arange(K) == i, decision.leader_level, -1.0), i != NULL)
-    false = races & (bounds.lead < lead - ROUNDING) & (decision.phase == DECIDING)
+    races: Any = np.append(high > np.where(np.arange(K) == i, decision.leader_level, -1.0), i != NULL)
+    false: Any = races & (bounds.lead < lead - ROUNDING) & (decision.phase == DECIDING)
     return [
         bool((bounds.lower > truth[1:] + ROUNDING).any()), bool(upper.any()), bool(best != NULL and upper[best]),
         bool(false.any()), bool(false[best]),  # the null pull, arm -1, comes last

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from surefoot.errors import InterpretedWarning, NeverStopsWarning
+from surefoot.errors import InterpretedWarning, NeverStopsWarning, NotSpanningWarning
 from surefoot.live.pulls import Pull
 from surefoot.live.session import Session
 from surefoot.policies import Policy
@@ -31,17 +31,17 @@ def arena() -> tuple[Linear, Problem]:
 
 @cache
 def one_arm(delta: float) -> tuple[Linear, Problem]:
-    """One arm in one dimension, norm bounds that are exact and an end that never comes: bounds are at their tightest."""
+    """One arm in one dimension, norm bounds that are exact, and no end: bounds are at their tightest."""
     world = Linear([[1.0]], theta_star=[0.1], mu_star=[-0.1], noise=1.0, safety_noise=1.0, limit=-1.0, name="one-arm")
     return world, world.problem(epsilon=0.0, delta=delta, delta_safety=delta, safe_level=1.0)
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Inside, nobody is told what the author of a policy knows: that it is not compiled, or may never stop."""
+    """Inside, authors are not told what they know: that a part is not compiled, may never stop, or spans too little."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InterpretedWarning)
-        warnings.simplefilter("ignore", NeverStopsWarning)
+        for known in (InterpretedWarning, NeverStopsWarning, NotSpanningWarning):
+            warnings.simplefilter("ignore", known)
         yield
 
 
