@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from surefoot import errors, policies, theory, worlds
+    from surefoot.core.kernel import kernel
     from surefoot.live.certificate import Certificate
     from surefoot.live.pulls import Pull, Recommendation, Status
     from surefoot.live.session import Session
@@ -36,6 +37,7 @@ _HOME = {
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
+    "kernel": "core.kernel",
     "simulate": "simulation",
     "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
@@ -46,7 +48,8 @@ __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeGap", "SafeLinGapE", "Session",
     "Status", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "theory",
+    "worlds",
 ]  # fmt: skip
 
 

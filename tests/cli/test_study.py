@@ -137,7 +137,9 @@ def test_options_and_the_file_choose_the_policy(here: Callable[..., Done], write
     assert from_file["policy"]["name"] == "uniform"
     changed = answer(here("study", "create", "two", "chosen.toml", "--explore", "round-robin:8", "--json"))
     assert (changed["policy"]["selection"], changed["policy"]["explore"]["rounds"]) == ("optimistic", 8)
-    plain = answer(here("study", "create", "three", "pumps.toml", "--max-pulls", "9", "--intake", "on-arrival", "--json"))
+    plain = answer(
+        here("study", "create", "three", "pumps.toml", "--max-pulls", "9", "--intake", "on-arrival", "--json")
+    )
     assert sf.policies.from_dict(plain["policy"]) == sf.policies.default_policy()
     assert (plain["max_pulls"], plain["intake"], plain["alarm_level"]) == (9, "on-arrival", 0.01)
 

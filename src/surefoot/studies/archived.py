@@ -15,7 +15,7 @@ from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Ledger
 from surefoot.live.pulls import Outcome, Recommendation
 from surefoot.problem.checks import Floats
-from surefoot.storage.store import Store
+from surefoot.storage.protocol import Store
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.handle import Decide, Handle, Settings

@@ -8,7 +8,8 @@ from typing import Any
 
 from surefoot.errors import AuditWarning, InvalidInput, PolicyNeeded, StorageDamaged, SurefootError
 from surefoot.storage import maintenance
-from surefoot.storage.store import Store, open_store
+from surefoot.storage.protocol import Store
+from surefoot.storage.store import open_store
 from surefoot.studies.lifecycle import opened
 from surefoot.studies.study import Study
 

@@ -13,7 +13,7 @@ from surefoot.plain_data import plain
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed, number
-from surefoot.storage.store import Arms, StudyRow
+from surefoot.storage.protocol import Arms, StudyRow
 from surefoot.studies import events
 from surefoot.studies.handle import Settings
 from surefoot.studies.listing import STORED_INTAKE

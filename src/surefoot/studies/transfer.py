@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, write_bytes
 from surefoot.live.readings import packed, unpacked
-from surefoot.storage.store import Arms, StudyRow
+from surefoot.storage.protocol import Arms, StudyRow
 from surefoot.storage.tables import events as columns
 from surefoot.studies.events import Event
 
