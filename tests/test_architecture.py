@@ -28,6 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "live": {"core", "policies", "studies", "storage", *PROBLEM},
     "results": {"core", "files", "policies", "live", "worlds", *PROBLEM},
     "simulation": {"core", "policies", "live", "progress", "results", "worlds", *PROBLEM},
+    "building": {"core", "sets", "policies"},
+    "testing": {*NUMBERS, *PROBLEM, "storage", "studies"},
     "theory": {"core", "policies", "worlds", "results", *PROBLEM},
     "storage": PROBLEM,
     "studies": {"storage", "core", "policies", "live", "progress", "__init__", *PROBLEM},
@@ -38,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
 KNOWS_THE_TRUTH = (
     "worlds",
     "reproduction",
+    "testing",
     "theory",
     "simulation",
     "results",

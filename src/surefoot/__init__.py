@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from surefoot import errors, policies, theory, worlds
+    from surefoot.core.kernel import kernel
     from surefoot.live.certificate import Certificate
     from surefoot.live.pulls import Pull, Recommendation, Status
     from surefoot.live.session import Session
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from surefoot.problem import Limit, Problem, Reward
     from surefoot.results import Runs
     from surefoot.simulation import simulate
-    from surefoot.studies.lifecycle import create_study, delete_study, import_study, list_studies, load_study
+    from surefoot.studies.lifecycle import create_study, delete_study, import_study, load_study
+    from surefoot.studies.listing import list_studies
     from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
@@ -35,17 +37,19 @@ _HOME = {
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
+    "kernel": "core.kernel",
     "simulate": "simulation",
     "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
-    "list_studies": "studies.lifecycle", "load_study": "studies.lifecycle",
+    "list_studies": "studies.listing", "load_study": "studies.lifecycle",
 }  # fmt: skip
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeGap", "SafeLinGapE", "Session",
     "Status", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "list_studies", "load_study", "policies", "simulate", "theory", "worlds",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "theory",
+    "worlds",
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 import surefoot as sf
 
-BIAS_FREE = "mixture"  # the word for the bias-free radius
+BIAS_FREE = "bias-free"  # the word for the bias-free radius
 MARKS = (1, 8, 64)  # pulls after which the digest of all bits so far is noted
 OPEN_AT_ONCE = 4
 
@@ -108,12 +108,7 @@ def short(numbers: Any) -> Any:
 
 def told(world: sf.worlds.Linear, problem: sf.Problem, pull: sf.Pull, seed: int) -> dict[str, Any]:
     """What the pull returns, as `tell` takes it."""
-    if hasattr(world, "measure"):
-        measured: dict[str, Any] = world.measure(pull, seed=seed, problem=problem)
-        return measured
-    reward, signals = world.observe(pull.arm, pull.level, pull.number, seed=seed)
-    readings = [float(limit.reading(s)) for limit, s in zip(problem.safety, signals, strict=True)]
-    return {"reward": reward, "safety": readings}
+    return {**world.measure(pull, seed=seed, problem=problem)}
 
 
 # -- digests ----------------------------------------------------------------------------------------------------------

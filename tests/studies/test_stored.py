@@ -16,7 +16,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.scenario import scenario_of
-from surefoot.errors import Finished, Frozen
+from surefoot.errors import Finished, Frozen, RenamedWarning
 from surefoot.studies.integrity import check_storage
 
 STORED = Path(__file__).parent / "stored"
@@ -38,8 +38,8 @@ CERTIFICATE = (
 )  # fmt: skip
 PULL = ("number", "arm", "name", "level", "phase", "margin", "leader", "challenger", "gap")
 RECOMMENDATION = ("arm", "name", "level", "estimate")
-RENAMED: dict[str, str] = {}  # keys
-WORDS: dict[str, str] = {}  # values of a policy's options
+RENAMED = {"alarms": "overshoots", "fold": "intake"}  # keys
+WORDS = {"mixture": "bias-free", "order": "by-number", "arrival": "on-arrival"}  # values
 
 
 @pytest.fixture
@@ -50,9 +50,10 @@ def stored(tmp_path: Path) -> str:
 
 
 def opened(name: str, storage: str) -> sf.Study:
-    """The study, opened without a warning."""
+    """The study, opened without a warning, but for words that have changed."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", RenamedWarning)
         return sf.load_study(name, storage)
 
 
@@ -73,7 +74,8 @@ def picked(where: str, keys: tuple[str, ...], was: Any, now: Any) -> list[str]:
     """The differences in these keys of a table; None is only like None."""
     if was is None or now is None:
         return differences(where, was, now)
-    return [line for key in keys for line in differences(f"{where}.{key}", was[key], now[RENAMED.get(key, key)])]
+    then = {key: WORDS.get(was[key], was[key]) if isinstance(was[key], str) else was[key] for key in keys}
+    return [line for key in keys for line in differences(f"{where}.{key}", then[key], now[RENAMED.get(key, key)])]
 
 
 def hold(found: list[str]) -> None:
@@ -85,14 +87,13 @@ def told_otherwise(study: sf.Study, said: dict[str, Any]) -> list[str]:
     """Everything that the study says otherwise than it did then."""
     certificate, answer = study.certificate, study.recommendation
     policy = sf.policies.to_dict(study.policy)
-    then = {option: WORDS.get(word, word) if isinstance(word, str) else word for option, word in said["policy"].items()}
     found = [
         *differences("pulls", said["pulls"], study.pulls),
         *differences("outcome", said["outcome"], study.outcome),
         *differences("frozen", said["frozen"], study.frozen),
         *differences("fingerprint", said["fingerprint"], study.problem.fingerprint),
-        *picked("policy", tuple(then), then, policy),
-        *picked("status", STATUS, said["status"], study.status()),
+        *picked("policy", tuple(said["policy"]), said["policy"], policy),
+        *picked("status", STATUS, said["status"], study.status().to_dict()),
         *picked("certificate", CERTIFICATE, said["certificate"], certificate and certificate.to_dict()),
         *picked("recommendation", RECOMMENDATION, said["recommendation"], answer and asdict(answer)),
         *differences("open pulls", len(said["open_pulls"]), len(study.open_pulls)),
@@ -105,7 +106,8 @@ def told_otherwise(study: sf.Study, said: dict[str, Any]) -> list[str]:
 def test_the_storage_is_sound_and_holds_every_study(stored: str) -> None:
     assert [row["name"] for row in sf.list_studies(stored)] == sorted(SAID)
     assert {*RUNNING, *FROZEN, *ENDED} == SAID.keys()
-    assert check_storage(stored).faults == ()
+    with pytest.warns(RenamedWarning):
+        assert check_storage(stored).faults == ()
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -121,7 +123,7 @@ def test_a_running_study_goes_on_as_it_would_have(name: str, stored: str) -> Non
     pull = study.ask()
     hold(picked("pull", PULL, after["asked"], asdict(pull)))
     study.tell(pull, **after["told"])
-    hold(picked("status", STATUS, after["status"], study.status()))
+    hold(picked("status", STATUS, after["status"], study.status().to_dict()))
     assert opened(name, stored).audit().clean
 
 
@@ -143,7 +145,9 @@ def test_a_study_that_has_ended_gives_no_pull(name: str, stored: str) -> None:
 
 @pytest.mark.parametrize("file", EXPORTS)
 def test_an_export_comes_in_and_goes_out_as_it_was(file: str, tmp_path: Path) -> None:
-    study = sf.import_study(STORED / file, f"sqlite:///{tmp_path / 'studies.db'}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RenamedWarning)
+        study = sf.import_study(STORED / file, f"sqlite:///{tmp_path / 'studies.db'}")
     assert study.audit().clean
     hold(told_otherwise(study, SAID[study.name]))
     study.export(tmp_path / file)
@@ -157,9 +161,9 @@ def members(path: Path) -> list[tuple[str, bytes]]:
 
 
 def test_a_problem_file_with_a_policy_in_the_words_of_then_is_read() -> None:
-    policy = scenario_of(STORED / "pumps.toml", None).policy
-    mixture = WORDS.get("mixture", "mixture")
+    with pytest.warns(RenamedWarning, match="'mixture' is called 'bias-free' now"):
+        policy = scenario_of(STORED / "pumps.toml", None).policy
     assert policy == sf.SafeLinGapE(
-        levels="dynamic-max", selection="optimistic", pull="rounding", reward_radius=mixture,
+        levels="dynamic-max", selection="optimistic", pull="rounding", reward_radius="bias-free",
         safety_radius="own-pulls", null_pull=True, explore=sf.UniformRandom(20, level=0.125),
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip

@@ -11,7 +11,10 @@ from surefoot.core.kernel import bound_in, thin
 from surefoot.core.state import Bounds, Scratch, State, Work
 from surefoot.core.types import Ball, Decision, Instance, Vector
 
-UNBOUND = "a part is missing: loops run only with a policy's parts bound in (core.loop)"
+UNBOUND = (
+    "a part is missing: loops run only with a policy's parts bound in (core.loop), wherever they name one directly; a "
+    "function that is reached through a dot, such as building.certify, is not found: import it by its name"
+)
 
 
 class Response(NamedTuple):

@@ -1,72 +1,29 @@
-"""The verbs of a storage: keep a study, find it, add to its events, read them. Every store is driven through this.
+"""The store that keeps studies in a database: SQLite, PostgreSQL, or memory. `protocol` says what it promises."""
 
-What a store promises, whichever database is behind it:
-
-- a step is kept whole or not at all, and what was acknowledged survives the death of every process;
-- of two writers of one study one waits for the other, so each decides on everything that happened before;
-- sequences and pull numbers are used once; an event is never changed;
-- whatever goes wrong leaves as an error of surefoot, named.
-"""
-
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from surefoot.errors import StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
+from surefoot.errors import InvalidInput, StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
 from surefoot.storage import tables
-from surefoot.storage.addresses import Address, address_of
+from surefoot.storage.addresses import FORMS, Address, address_of
 from surefoot.storage.databases import Database
 from surefoot.storage.faults import is_lost_connection, named_faults
+from surefoot.storage.protocol import ENTERED, VERBS, Arms, Events, Result, Store, StudyRow
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
 
-Result = TypeVar("Result")
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
 LONGEST_PAUSE = 1.0  # seconds between two calls
 BULK = 1_000  # events that are handed over at once
 AT_ONCE = 100  # events that the ledger reads at once: more would be swept by the garbage collector over and over
 
-# What the ledger of a study reads of an event, in this order.
-ENTERED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
 
-
-@dataclass(frozen=True)
-class StudyRow:
-    """What is stored about a study besides its events."""
-
-    name: str
-    problem: str  # JSON, without features
-    fingerprint: str
-    policy: str  # JSON
-    seed: int
-    max_pulls: int | None
-    fold: str
-    alarm_level: float
-    created_at: int  # microseconds since 1970, UTC
-    created_by: str
-
-
-@dataclass(frozen=True)
-class Arms:
-    """A table of features as bytes: float64, little-endian, row by row."""
-
-    count: int
-    dimension: int
-    content: bytes
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the shape and the content, in hexadecimal."""
-        return hashlib.sha256(f"{self.count} {self.dimension}\n".encode() + self.content).hexdigest()
-
-
-class Events:
+class DatabaseEvents:
     """The events of one study within a transaction."""
 
     def __init__(self, connection: Connection, study: int) -> None:
@@ -108,7 +65,7 @@ class Events:
 _EMPTY: dict[str, Any] = {column.name: None for column in tables.events.columns}
 
 
-class Store:
+class DatabaseStore:
     """An open storage."""
 
     def __init__(self, database: Database) -> None:
@@ -132,7 +89,7 @@ class Store:
             row = insert(tables.studies).values(**vars(study), arms=arms.digest)
             made = connection.execute(row.returning(tables.studies.c.id))
             found = int(made.scalar_one())
-            Events(connection, found).append(list(events))
+            DatabaseEvents(connection, found).append(list(events))
             return found
 
         return self._written(work)
@@ -185,7 +142,7 @@ class Store:
 
         def locked(connection: Connection) -> Result:
             self._lock(connection, study, name)
-            return work(Events(connection, study))
+            return work(DatabaseEvents(connection, study))
 
         return self._written(locked)
 
@@ -195,7 +152,7 @@ class Store:
         with named_faults(self.address), self._database.reading() as connection:
             if connection.execute(_row_of(study)).one_or_none() is None:
                 raise StudyNotFound(name, str(self.address), _names(connection))
-            yield Events(connection, study)
+            yield DatabaseEvents(connection, study)
 
     # -- within ---------------------------------------------------------------------------------------------
 
@@ -221,7 +178,9 @@ class Store:
 
 
 def open_store(storage: object = None, *, create: bool = False) -> Store:
-    """The store at this address; only with `create` may it be made now."""
+    """The store at this address, which only with `create` may be made now; or the store that was handed in."""
+    if storage is not None and not isinstance(storage, str):
+        return checked_store(storage)
     address = address_of(storage)
     with named_faults(address):
         database = opened_database(address, create=create)
@@ -234,7 +193,17 @@ def open_store(storage: object = None, *, create: bool = False) -> Store:
             if not address.in_memory:
                 database.close()
             raise
-    return Store(database)
+    return DatabaseStore(database)
+
+
+def checked_store(store: object) -> Store:
+    """The store itself; what lacks a verb is refused by the verbs it lacks."""
+    missing = [verb for verb in VERBS if not hasattr(store, verb)]
+    if missing or isinstance(store, type):
+        lacks = "is a class, not an object" if isinstance(store, type) else f"has no {', '.join(missing)}"
+        reason = f"must be the address of a storage, or a store of your own, and {lacks}"
+        raise InvalidInput("storage", store, reason, FORMS)
+    return store  # type: ignore[return-value]
 
 
 def opened_database(address: Address, *, create: bool) -> Database:

@@ -11,7 +11,7 @@ from surefoot.live.ledger import Intake
 from surefoot.plain_data import plain
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.storage.store import ENTERED, Events, Store
+from surefoot.storage.protocol import ENTERED, Events, Store
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event

@@ -1,12 +1,8 @@
-"""Studies in a storage: made, opened, listed and deleted."""
+"""Studies in a storage: made, opened and deleted."""
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from surefoot.errors import (
     AuditWarning,
@@ -25,13 +21,14 @@ from surefoot.live.model_checks import LEVEL
 from surefoot.policies import Policy, check_policy, to_dict
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_seed, text
-from surefoot.storage.store import ENTERED, Store, StudyRow, open_store
+from surefoot.storage.protocol import ENTERED, Store, StudyRow
+from surefoot.storage.store import open_store
 from surefoot.studies import events
 from surefoot.studies.archived import ArchivedHandle, ArchivedStudy
 from surefoot.studies.events import Event, new_writer
 from surefoot.studies.handle import Handle, Settings
+from surefoot.studies.listing import STORED_INTAKE
 from surefoot.studies.rows import (
-    STORED_INTAKE,
     arms_of,
     checked_budget,
     checked_level,
@@ -53,7 +50,7 @@ def create_study(
     policy: Policy | None = None,
     *,
     name: str,
-    storage: str | None = None,
+    storage: str | Store | None = None,
     load_if_exists: bool = False,
     seed: int = 0,
     max_pulls: int | None = None,
@@ -62,7 +59,8 @@ def create_study(
     warm_start: Study | None = None,
     fold: str | None = None,
 ) -> Study:
-    """A new study in the storage (SUREFOOT_STORAGE, or surefoot.db, if none is named).
+    """A new study in the storage: at an address (SUREFOOT_STORAGE, or surefoot.db, if none is named), or a store of
+    your own (`storage.protocol`).
 
     load_if_exists  a study of this name is continued, if it is about the same problem in the same way
     max_pulls       the budget: so many results, imported ones not counted
@@ -94,7 +92,7 @@ def create_study(
     return study
 
 
-def load_study(name: str, storage: str | None = None, *, policy: object = None) -> Study:
+def load_study(name: str, storage: str | Store | None = None, *, policy: object = None) -> Study:
     """The study of this name; its events are replayed and audited, and a mismatch is warned of by number.
 
     A study with a policy that is not part of surefoot needs it handed in, as an object or as its class. One of other
@@ -103,25 +101,13 @@ def load_study(name: str, storage: str | None = None, *, policy: object = None) 
     return opened(open_store(storage), text("name", name, NAME), policy)
 
 
-def list_studies(storage: str | None = None) -> list[dict[str, Any]]:
-    """Every study of the storage, in order of name: name, created_at, created_by, policy, intake, events."""
-    return [
-        {
-            "name": row["name"], "created_at": as_time(row["created_at"]), "created_by": row["created_by"],
-            "policy": json.loads(row["policy"])["name"], "intake": STORED_INTAKE.get(row["fold"], row["fold"]),
-            "events": row["events"],
-        }
-        for row in open_store(storage).listed()
-    ]  # fmt: skip
-
-
-def delete_study(name: str, storage: str | None = None) -> None:
+def delete_study(name: str, storage: str | Store | None = None) -> None:
     """Forgets the study and all its events, for ever."""
     open_store(storage).delete(text("name", name, NAME))
 
 
 def import_study(
-    path: str | Path, storage: str | None = None, name: str | None = None, *, policy: object = None
+    path: str | Path, storage: str | Store | None = None, name: str | None = None, *, policy: object = None
 ) -> Study:
     """The study that `Study.export` wrote to the file, now in this storage, under this name or its own."""
     carried = read_study(path)
@@ -214,8 +200,3 @@ def stamped(history: list[Event]) -> list[Event]:
     """The events as the first ones of a new study."""
     at, writer = events.now(), new_writer()
     return [{"sequence": i, "at": at, "writer": writer, **event} for i, event in enumerate(history, start=1)]
-
-
-def as_time(microseconds: int) -> str:
-    """The moment in UTC, as ISO 8601 writes it."""
-    return str(np.datetime64(microseconds, "us")) + "Z"

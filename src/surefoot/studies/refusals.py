@@ -2,7 +2,7 @@
 
 from surefoot.errors import AlreadyTold, Finished, Frozen, NotOpen, PullClosed
 from surefoot.problem import Problem
-from surefoot.storage.store import Events
+from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_result

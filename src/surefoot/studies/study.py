@@ -17,7 +17,7 @@ from surefoot.live.pulls import Outcome, Pull, Recommendation, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.session import warn_of_level
 from surefoot.problem.checks import check_count, number, text
-from surefoot.storage.store import Events, Store
+from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.certificates import certificate_of
 from surefoot.studies.entries import StudyLedger

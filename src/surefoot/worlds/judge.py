@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.worlds.protocol import ArmAtLevel, NumberedPull
 
@@ -21,6 +22,7 @@ Flags: TypeAlias = np.bool_ | NDArray[np.bool_]
 
 # A level computed as eta0 / (x . mu) and multiplied back may miss eta0 by a rounding error; that is not unsafe.
 TOLERANCE = 1e-12  # relative
+SEARCHED = 2001  # levels of a continuous dial among which the best is searched for
 SLACK = 1e-9  # of V*, or of 1 where V* is less: values that differ by rounding are not told apart
 
 
@@ -29,6 +31,31 @@ def keeps_limits(means: Floats, limits: Floats) -> Flags:
     lowest = (limits * (1.0 + TOLERANCE)).reshape(-1, *(1,) * (means.ndim - 1))
     kept: Flags = (means >= lowest).all(axis=0)
     return kept
+
+
+def judge_of(problem: Problem, means: Callable[[Any, Any], Floats]) -> "Judge":
+    """The truth about a problem by the means (1 + m, ...) of arms and levels, given as arrays.
+
+    The best pull is searched for among the settings of the dial; on a continuous dial among 2,001 levels, so V* may be
+    too low by what the reward changes over a part in 2,000 of the dial.
+    """
+    levels = np.array(problem.level_grid or np.linspace(0.0, 1.0, SEARCHED))
+    arms, limits = np.arange(problem.size)[:, np.newaxis], np.array([limit.eta0 for limit in problem.safety])
+    arms, levels = np.broadcast_arrays(arms, levels)
+    found = means(arms, levels)
+    allowed = levels <= problem.max_level[:, np.newaxis]
+    worth = np.where(allowed & keeps_limits(found[1:], limits), found[0], -np.inf)
+    k, place = np.unravel_index(worth.argmax(), worth.shape)
+    some = bool(worth[k, place] > 0.0)  # or doing nothing is best
+    return Judge(
+        means=means,
+        limits=limits,
+        epsilon=problem.epsilon,
+        best_arm=int(k) if some else -1,
+        best_level=float(levels[k, place]) if some else 0.0,
+        best_value=float(worth[k, place]) if some else 0.0,
+        best_without_limits=float(found[0][allowed].max()),
+    )
 
 
 @dataclass(frozen=True)

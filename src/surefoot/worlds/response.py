@@ -38,11 +38,19 @@ def new_room() -> Room:
 def respond(
     truth: Truth, room: Room, seed: int, run: int, number: int, arm: int, level: float, observed: Vector
 ) -> None:
-    """The reward and the safety signals of pull `number`, into `observed`.
+    """The reward and the safety signals of pull `number`, into `observed`."""
+    draw_noise(room, truth.noise, seed, run, number, observed)
+    for s in range(len(observed)):
+        observed[s] = level * truth.value[s, arm] + truth.scale[s] * observed[s]
+
+
+@kernel
+def draw_noise(room: Room, noise: int, seed: int, run: int, number: int, out: Vector) -> None:
+    """The noise of every signal in pull `number`, 1-sub-Gaussian, into `out`.
 
     Signal s of that pull takes word number * n + s of the run's stream.
     """
-    n = len(observed)
+    n = len(out)
     if number == 1:  # a new run
         room.block[0] = -1
     for s in range(n):
@@ -50,8 +58,7 @@ def respond(
         if position >> 2 != room.block[0]:
             room.block[0] = position >> 2
             philox(seed, NOISE, run, room.block[0], room.words)
-        noise = shape(truth.noise, uniform(room.words[position & 3]))
-        observed[s] = level * truth.value[s, arm] + truth.scale[s] * noise
+        out[s] = shape(noise, uniform(room.words[position & 3]))
 
 
 @kernel
