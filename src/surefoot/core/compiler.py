@@ -26,8 +26,8 @@ from surefoot.core.kernel import (
     MARK,
     THIN,
     Parts,
+    asked_by,
     calls,
-    is_kernel,
     names_in,
     part_for,
     with_globals,
@@ -92,12 +92,20 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
 
 def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Any:
     """The template for the interpreter, its kernels compiled: for parts that are plain Python."""
-    function = part_for(template, parts)
-    if is_kernel(function) and hasattr(function, MARK):
-        return compiled(function, parts, label, announce)
-    if not isinstance(function, FunctionType):
-        return function
-    return with_globals(function, {n: mixed(f, parts, label, announce) for n, f in calls(function).items()})
+    done: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def bound(function: Callable[..., Any]) -> Any:
+        function = part_for(function, parts)
+        if hasattr(function, MARK):
+            return compiled(function, parts, label, announce)
+        if hasattr(function, MACHINE) or not isinstance(function, FunctionType):
+            return function
+        if function not in done:
+            copy = done[function] = with_globals(function, {})
+            copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
+        return done[function]
+
+    return bound(template)
 
 
 def reachable(function: Callable[..., Any], parts: Parts) -> list[FunctionType]:
