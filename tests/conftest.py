@@ -10,11 +10,24 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # `lab` lies beside this file
+sys.path.insert(0, str(Path(__file__).parent))  # `workbench` lies beside this file
 
 # The first example may compile, and machines are noisy: time is never a reason to fail.
 settings.register_profile("surefoot", deadline=None, derandomize=True)
 settings.load_profile("surefoot")
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def form(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """A kernel that asks no confidence set, in each of its forms in turn."""
+
+    def compiled_form(kernel: Any) -> Any:
+        from surefoot.core.compiler import compiled
+
+        return compiled(kernel, {}, "alone")
+
+    return compiled_form if request.param == "compiled" else lambda kernel: kernel
+
 
 STORES = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surefoot.core.nature import is_unsafe, observe
 
 from surefoot import worlds
 from surefoot.core.kernel import entry
-from surefoot.core.nature import is_unsafe, observe
 from surefoot.errors import InvalidInput
 from surefoot.live.session import signals_of
 from surefoot.problem import Limit, Problem, Reward

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from surefoot.problem import Limit, Problem, Reward
     from surefoot.results import Runs
     from surefoot.simulation import simulate
-    from surefoot.studies.lifecycle import create_study, delete_study, import_study, list_studies, load_study
+    from surefoot.studies.lifecycle import create_study, delete_study, import_study, load_study
+    from surefoot.studies.listing import list_studies
     from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
@@ -40,7 +41,7 @@ _HOME = {
     "simulate": "simulation",
     "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
-    "list_studies": "studies.lifecycle", "load_study": "studies.lifecycle",
+    "list_studies": "studies.listing", "load_study": "studies.lifecycle",
 }  # fmt: skip
 
 __all__ = [

@@ -9,10 +9,14 @@ from __future__ import annotations
 import enum
 import json
 import reprlib
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypedDict
 
 from surefoot.plain_data import plain
+
+PACKAGE = str(Path(__file__).parent)
 
 LARGEST_FACT = 4_000  # characters of JSON; what is longer is told as one short line
 
@@ -375,6 +379,14 @@ class NotSpanningWarning(SurefootWarning):
 
 class LevelExceeded(SurefootWarning):
     """A pull was applied above the level that was certified safe."""
+
+
+def outside() -> int:
+    """The stack level, for a warning of whoever calls this, of the first caller outside the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def as_fact(value: object) -> Any:

@@ -14,7 +14,7 @@ from surefoot.simulation import run_session
 def frame(session: sf.Session, history: live.History) -> str:
     """One frame as text."""
     console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(live.picture("a title", session, history))
+    console.print(live.picture("a title", session.status(), session.guarantee.keeps_limits, history))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

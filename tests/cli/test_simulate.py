@@ -24,7 +24,7 @@ def test_the_summary_is_that_of_the_library(typed: Typed, strict_json: Callable[
 def test_policies_stand_side_by_side(typed: Typed) -> None:
     done = typed("simulate", "--runs", "12", "--policy", "safe-lingape", "--policy", "lingape")
     assert done.returncode == 0
-    assert done.stderr == ""
+    assert not [line for line in done.stderr.splitlines() if not line.startswith("surefoot: compiling ")]
     head = done.stdout.splitlines()[0]
     assert head.index("safe-lingape") < head.index(" lingape")
     for label in ("pulls, mean", "broken promises", "wrong by (b)", "runs with an unsafe pull", "promised at most"):

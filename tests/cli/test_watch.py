@@ -9,6 +9,7 @@ from rich.console import Console
 
 import surefoot as sf
 from surefoot.cli import live, watch
+from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.errors import StorageUnavailable
 from surefoot.simulation import run_session
@@ -38,7 +39,7 @@ def test_the_view_goes_on_until_the_study_ends(study: sf.Study, monkeypatch: pyt
         study.run(lambda pull: (0.1, 0.0), max_pulls=1, worker=f"bench-{len(looks)}")
 
     monkeypatch.setattr(watch.time, "sleep", meanwhile)
-    watch.shown_live(output, study, watch.glance(study), 0.5)
+    watch.shown_live(output, study, watch.look(study), 0.5)
     assert looks == [0, 1, 2]
     shown = written.getvalue()
     for word in ("decide, 0 pulls", "decide, 1 pull,", "decide, 2 pulls", "undecided, 3 pulls", "3 told", "by bench-3"):
@@ -49,7 +50,7 @@ def test_a_storage_that_is_away_for_a_while_is_shown_and_borne(
     study: sf.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output, written = terminal()
-    first, looks = watch.glance(study), iter("ab")
+    first, looks = watch.look(study), iter("ab")
 
     def look(watched: sf.Study) -> Any:
         if next(looks) == "a":
@@ -57,8 +58,8 @@ def test_a_storage_that_is_away_for_a_while_is_shown_and_borne(
         study.run(lambda pull: (0.1, 0.0))
         return first_look(watched)
 
-    first_look = watch.glance
-    monkeypatch.setattr(watch, "glance", look)
+    first_look = watch.look
+    monkeypatch.setattr(watch, "look", look)
     monkeypatch.setattr(watch.time, "sleep", lambda seconds: None)
     watch.shown_live(output, study, first, 0.5)
     assert "does not answer" in written.getvalue()
@@ -71,7 +72,7 @@ def test_ctrl_c_ends_the_view_and_not_the_study(study: sf.Study, monkeypatch: py
 
     monkeypatch.setattr(watch.time, "sleep", ctrl_c)
     output, _ = terminal()
-    assert watch.watch_study(output, study.storage, "power", False, 1.0) == 0
+    assert watch.watch_study(output, Which("power", study.storage), False, 1.0) == 0
     assert study.ask().number == 1
 
 
@@ -79,7 +80,7 @@ def test_a_look_writes_nothing(study: sf.Study) -> None:
     study.ask(3)
     before = study.status()
     for _ in range(3):
-        watch.glance(study)
+        watch.look(study)
     assert study.status() == before
 
 
@@ -88,8 +89,8 @@ def test_a_history_that_is_followed_stays_short(study: sf.Study) -> None:
     session = sf.Session(PROBLEM, sf.SafeLinGapE(selection="optimistic"), seed=1)
 
     def twice(session: sf.Session) -> None:
-        history.follow(session)
-        history.follow(session)
+        history.follow(session.status())
+        history.follow(session.status())
 
     run_session(world, session, seed=1, watch=twice, max_pulls=299)
     numbers = [point[0] for point in history.points]

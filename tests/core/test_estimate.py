@@ -1,13 +1,16 @@
 """Estimation in arm space: against d-space algebra, and against extended precision over a million rounds."""
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab import absorb_all, absorbed, callable_form, fresh, instance
-from surefoot.core.estimate import refresh
-from surefoot.core.types import ROUND, SINCE_REFRESH, Instance, State
+from surefoot.core.estimate import Estimate, arm_width, column, diagonal, difference_width, squared_norm
+from surefoot.core.learn import refresh
+from surefoot.core.types import ROUND, SINCE_REFRESH, Ball, Instance
+from workbench import absorb_all, bench
 
 
 def reference(X: NDArray, lam: float, pulls: list[tuple[int, float, list[float]]]) -> dict[str, NDArray]:
@@ -21,6 +24,11 @@ def reference(X: NDArray, lam: float, pulls: list[tuple[int, float, list[float]]
     return {"G": X @ inverse @ X.T, "est": b @ inverse @ X.T, "log_det": np.linalg.slogdet(A)[1] - d * np.log(lam)}
 
 
+def gram(estimate: Estimate, g: int = 0) -> NDArray:
+    """G as others read it: column by column."""
+    return np.array([column(estimate, g, k) for k in range(len(estimate.N))])
+
+
 def drawn_pulls(rng: np.random.Generator, K: int, n: int, count: int) -> list[tuple[int, float, list[float]]]:
     return [(int(rng.integers(K)), float(rng.uniform(0, 1)), rng.standard_normal(n).tolist()) for _ in range(count)]
 
@@ -29,84 +37,133 @@ def drawn_pulls(rng: np.random.Generator, K: int, n: int, count: int) -> list[tu
 def test_the_state_is_what_inverting_a_gives(count: int) -> None:
     rng = np.random.default_rng(count)
     X = rng.standard_normal((7, 3))
-    inst = instance(X, eta0=[-0.5, -0.3], lam=[0.7])
-    state, work = fresh(inst)
+    here = bench(X, eta0=[-0.5, -0.3], lam=0.7)
+    state, work = here.fresh()
     pulls = drawn_pulls(rng, 7, 3, count)
-    assert all(absorbed(inst, state, work, *pull) for pull in pulls)
+    assert all(here.absorb(state, work, *pull) for pull in pulls)
     found = reference(X, 0.7, pulls)
-    np.testing.assert_allclose(state.G[0], found["G"], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(state.v[0], np.diag(found["G"]), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(state.est, found["est"], rtol=0, atol=1e-12)
-    assert state.log_det[0] == pytest.approx(found["log_det"], abs=1e-11)
+    np.testing.assert_allclose(gram(state.estimate), found["G"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(diagonal(state.estimate, 0), np.diag(found["G"]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state.estimate.est, found["est"], rtol=0, atol=1e-12)
+    assert state.estimate.log_det[0] == pytest.approx(found["log_det"], abs=1e-11)
 
 
 def test_before_the_first_pull_nothing_is_known() -> None:
     X = np.array([[1.0, 0.0], [0.6, 0.8]])
-    inst = instance(X, lam=[4.0], gamma0=[0.3, 0.1])
-    state, _ = fresh(inst)
-    np.testing.assert_allclose(state.G[0], X @ X.T / 4.0)
-    assert state.log_det[0] == pytest.approx(0.0, abs=1e-15)
-    assert not state.est.any()
-    assert state.low.tolist() == state.last.tolist() == [0.3, 0.1]
+    state, _ = bench(X, lam=4.0, gamma0=[0.3, 0.1]).fresh()
+    np.testing.assert_allclose(gram(state.estimate), X @ X.T / 4.0)
+    assert state.estimate.log_det[0] == pytest.approx(0.0, abs=1e-15)
+    assert not state.estimate.est.any()
+    assert state.levels.low.tolist() == state.levels.last.tolist() == [0.3, 0.1]
 
 
 def test_a_signal_with_a_regularisation_of_its_own_has_its_own_gram_matrix() -> None:
     rng = np.random.default_rng(4)
     X = rng.standard_normal((5, 3))
-    inst = instance(X, lam=[1.0, 9.0], gram_of=[0, 1])
-    state, work = fresh(inst)
+    here = bench(X, lam=[9.0, 1.0])
+    state, work = here.fresh()
     pulls = drawn_pulls(rng, 5, 2, 40)
     for pull in pulls:
-        absorbed(inst, state, work, *pull)
-    for g, lam in enumerate((1.0, 9.0)):
+        here.absorb(state, work, *pull)
+    for s, lam in enumerate((9.0, 1.0)):
         found = reference(X, lam, pulls)
-        np.testing.assert_allclose(state.G[g], found["G"], atol=1e-12)
-        np.testing.assert_allclose(state.est[g], found["est"][g], atol=1e-12)
+        np.testing.assert_allclose(gram(state.estimate, here.inst.gram_of[s]), found["G"], atol=1e-12)
+        np.testing.assert_allclose(state.estimate.est[s], found["est"][s], atol=1e-12)
 
 
 def test_a_pull_at_level_zero_teaches_nothing() -> None:
-    inst = instance(np.eye(2))
-    state, work = fresh(inst)
-    before = state.G.copy()
-    assert absorbed(inst, state, work, 0, 0.0, [5.0, 5.0])
-    assert (before == state.G).all()
-    assert not state.est.any()
-    assert state.pulls.tolist() == [1, 0]
+    here = bench(np.eye(2))
+    state, work = here.fresh()
+    before = gram(state.estimate)
+    assert here.absorb(state, work, 0, 0.0, [5.0, 5.0])
+    assert (before == gram(state.estimate)).all()
+    assert not state.estimate.est.any()
+    assert state.estimate.pulls.tolist() == [1, 0]
 
 
 def test_a_refresh_changes_nothing_but_the_last_digits() -> None:
     rng = np.random.default_rng(8)
-    inst = instance(rng.standard_normal((6, 4)))
-    state, work = fresh(inst)
+    here = bench(rng.standard_normal((6, 4)))
+    state, work = here.fresh()
     for pull in drawn_pulls(rng, 6, 2, 777):
-        absorbed(inst, state, work, *pull)
+        here.absorb(state, work, *pull)
     assert state.clock[SINCE_REFRESH] == 777 - 512  # the last refresh was at a power of two
-    before = [array.copy() for array in (state.G, state.v, state.est, state.log_det)]
-    assert callable_form(refresh)(inst, state, work)
-    for old, new in zip(before, (state.G, state.v, state.est, state.log_det), strict=True):
+    before = [array.copy() for array in state.estimate]
+    assert here.plain(refresh)(here.inst, state, work)
+    for old, new in zip(before, state.estimate, strict=True):
         np.testing.assert_allclose(new, old, rtol=1e-11, atol=1e-13)
     assert state.clock[SINCE_REFRESH] == 0
     assert state.clock[ROUND] == 777
 
 
 def test_observations_beyond_all_numbers_are_called_unsound() -> None:
-    inst = instance(np.eye(2))
-    state, work = fresh(inst)
-    assert not absorbed(inst, state, work, 0, 1.0, [np.inf, 0.0])
-    state, work = fresh(inst)
-    assert not absorbed(inst, state, work, 0, 1.0, [0.0, np.nan])
+    here = bench(np.eye(2))
+    for seen in ([np.inf, 0.0], [0.0, np.nan]):
+        with np.errstate(invalid="ignore"):
+            assert not here.absorb(*here.fresh(), 0, 1.0, seen)
 
 
-def test_equal_arms_stay_equal_to_the_last_bit() -> None:
+def columns(pulls: list[tuple[int, float, list[float]]]) -> tuple[NDArray, NDArray, NDArray]:
+    arms, gammas, seen = zip(*pulls, strict=True)
+    return np.array(arms), np.array(gammas), np.array(seen)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
+def test_equal_arms_stay_equal_to_the_last_bit(compiled: bool) -> None:
     rng = np.random.default_rng(2)
     X = rng.standard_normal((5, 3))
     X[4] = X[1]
-    inst = instance(X)
-    state, work = fresh(inst)
+    here = bench(X)
+    state, work = here.fresh()
+    take = here.compiled(absorb_all) if compiled else here.plain(absorb_all)
     for pull in drawn_pulls(rng, 5, 2, 3000):
-        absorbed(inst, state, work, *pull)
-        assert state.est[0, 1] == state.est[0, 4]
-        assert state.G[0, 1, 4] == state.G[0, 4, 1] == state.v[0, 1] == state.v[0, 4]
+        take(here.inst, state, work, *columns([pull]))
+        one, other, v = column(state.estimate, 0, 1), column(state.estimate, 0, 4), diagonal(state.estimate, 0)
+        assert state.estimate.est[0, 1] == state.estimate.est[0, 4]
+        assert one[4] == other[1] == v[1] == v[4]
+
+
+def test_compiled_and_plain_form_learn_the_same_bits() -> None:
+    rng = np.random.default_rng(3)
+    here, pulls = bench(rng.standard_normal((6, 4)), lam=[0.3, 2.0]), drawn_pulls(rng, 6, 2, 1500)
+    states = []
+    for take in (here.compiled(absorb_all), here.plain(absorb_all)):
+        state, work = here.fresh()
+        assert take(here.inst, state, work, *columns(pulls))
+        states.append(state.whole.tobytes())
+    assert states[0] == states[1]
+
+
+@pytest.mark.parametrize("lam", [1.0, [0.5, 4.0]], ids=["one Gram matrix", "two"])
+def test_widths_are_radius_times_the_norm_in_the_inverse(lam: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = np.array([[1.0, 0.0], [0.0, 2.0], [0.6, 0.8]])
+    here = bench(X, lam=lam)
+    state, work = here.fresh()
+    for pull in drawn_pulls(rng, 3, 2, 25):
+        here.absorb(state, work, *pull)
+    for s, own in enumerate(np.broadcast_to(lam, 2)):
+        inverse = np.linalg.inv(own * np.eye(2) + (X.T * state.estimate.N) @ X)
+        ball = Ball(s, int(here.inst.gram_of[s]), 1.7, 1.0)
+        for k, x in enumerate(X):
+            assert arm_width(state.estimate, ball, k) == pytest.approx(1.7 * np.sqrt(x @ inverse @ x), rel=1e-12)
+            for i, level_k, level_i in [(0, 0.3, 0.9), (2, 1.0, 0.0), (1, 0.5, 0.5)]:
+                y = level_k * x - level_i * X[i]
+                square = squared_norm(state.estimate, ball.g, k, level_k, i, level_i)
+                assert square == pytest.approx(y @ inverse @ y, rel=1e-9, abs=1e-14)
+                width = difference_width(state.estimate, ball, k, level_k, i, level_i)
+                assert width == pytest.approx(1.7 * np.sqrt(y @ inverse @ y), rel=1e-9, abs=1e-12)
+
+
+def test_two_equal_pulls_differ_by_nothing() -> None:
+    """Exactly: a last digit under the root would come out as a width of 1e-9."""
+    here = bench([[0.6, 0.8], [0.6, 0.8], [1.0, 0.3]])
+    state, work = here.fresh()
+    for pull in drawn_pulls(np.random.default_rng(6), 3, 2, 25):
+        here.absorb(state, work, *pull)
+    for level in np.linspace(0.1, 1.0, 91):
+        assert squared_norm(state.estimate, 0, 0, level, 1, level) == 0.0
+        assert difference_width(state.estimate, Ball(0, 0, 1.7, 1.0), 0, level, 1, level) == 0.0
 
 
 # -- a million rounds -------------------------------------------------------------------------------------------------
@@ -135,7 +192,7 @@ def exact(inst: Instance, arms: NDArray, gammas: NDArray, seen: NDArray) -> dict
                 float(high.sum() - np.longdouble(float(high.sum())))
             )
     X = mpmath.matrix(inst.X.tolist())
-    A = mpmath.eye(d) * mpmath.mpf(float(inst.lam[0]))
+    A = mpmath.eye(d) * mpmath.mpf(float(inst.regularization[0, 0, 0]))
     for k in range(K):
         A += squares[k] * (X[k, :].T * X[k, :])
     G = X * A**-1 * X.T
@@ -146,26 +203,26 @@ def exact(inst: Instance, arms: NDArray, gammas: NDArray, seen: NDArray) -> dict
 
 def after_a_million_rounds(
     largest: float, condition: float = 1e6, rounds: int = 10**6
-) -> tuple[State, dict[str, NDArray]]:
+) -> tuple[Estimate, dict[str, NDArray]]:
     rng = np.random.default_rng(6)
     X = ill_conditioned(8, 5, condition, largest, rng)
-    inst = instance(X)
-    state, work = fresh(inst)
+    here = bench(X)
+    state, work = here.fresh()
     arms = rng.integers(0, 8, rounds)
     gammas = rng.choice([0.2, 0.37, 0.5, 1.0], rounds)
     theta = rng.standard_normal(5) / largest
     seen = (gammas * (X @ theta)[arms])[:, None] + rng.standard_normal((rounds, 2))
-    assert callable_form(absorb_all)(inst, state, work, arms, gammas, seen)
-    return state, exact(inst, arms, gammas, seen)
+    assert here.compiled(absorb_all)(here.inst, state, work, arms, gammas, seen)
+    return state.estimate, exact(here.inst, arms, gammas, seen)
 
 
-def relative_errors(state: State, found: dict[str, NDArray]) -> dict[str, float]:
+def relative_errors(estimate: Estimate, found: dict[str, NDArray]) -> dict[str, float]:
     """Of G, of every squared width, of the estimates and of log det; estimates relative to the largest."""
     return {
-        "G": float(np.abs(state.G[0] - found["G"]).max() / np.abs(found["G"]).max()),
-        "v": float(np.abs(state.v[0] / np.diag(found["G"]) - 1.0).max()),
-        "est": float(np.abs(state.est - found["est"]).max() / np.abs(found["est"]).max()),
-        "log_det": float(abs(state.log_det[0] / found["log_det"] - 1.0)),
+        "G": float(np.abs(gram(estimate) - found["G"]).max() / np.abs(found["G"]).max()),
+        "v": float(np.abs(diagonal(estimate, 0) / np.diag(found["G"]) - 1.0).max()),
+        "est": float(np.abs(estimate.est - found["est"]).max() / np.abs(found["est"]).max()),
+        "log_det": float(abs(estimate.log_det[0] / found["log_det"] - 1.0)),
     }
 
 

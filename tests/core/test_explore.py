@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lab import absorbed, callable_form, fresh, instance
 from surefoot.core.explore import RANDOM, SCHEDULE, Exploration, explored_arm, explores
-from surefoot.core.types import FROZEN, ROUND
+from surefoot.core.types import ROUND
+from workbench import bench
 
 
 def plan(K: int, rounds: int, order: int = SCHEDULE, until_cost: float = -1.0) -> Exploration:
@@ -13,12 +13,11 @@ def plan(K: int, rounds: int, order: int = SCHEDULE, until_cost: float = -1.0) -
 
 
 def drawn(order: int, seed: int, run: int, rounds: int, K: int = 5) -> list[int]:
-    inst = instance(np.eye(K))
-    state, work = fresh(inst)
+    state, work = bench(np.eye(K)).fresh()
     found = []
     for t in range(rounds):
         state.clock[ROUND] = t
-        found.append(int(callable_form(explored_arm)(plan(K, rounds, order), state, work, seed, run)))
+        found.append(int(explored_arm(plan(K, rounds, order), state, work, seed, run)))
     return found
 
 
@@ -36,40 +35,40 @@ def test_random_exploration_is_uniform_and_has_an_address() -> None:
 
 
 def test_exploration_ends_after_its_rounds_and_stays_over() -> None:
-    inst = instance(np.eye(2))
-    state, work = fresh(inst)
-    asks, told = callable_form(explores), []
+    here = bench(np.eye(2))
+    state, work = here.fresh()
+    asks, told = here.plain(explores), []
     for _ in range(5):
-        told.append(bool(asks(inst, plan(2, 3), state, work)))
-        absorbed(inst, state, work, 0, 0.2, [0.0, 0.0])
+        told.append(bool(asks(here.inst, plan(2, 3), state, work)))
+        here.absorb(state, work, 0, 0.2, [0.0, 0.0])
     assert told == [True, True, True, False, False]
-    assert not asks(inst, plan(2, 10**6), state, work)
+    assert not asks(here.inst, plan(2, 10**6), state, work)
 
 
 def test_exploration_until_confident_ends_when_no_level_can_cost_the_given_amount() -> None:
-    inst = instance([[1.0]], R=[0.1, 0.01], D=[1.0, 1.0])
-    state, work = fresh(inst)
-    asks, pulls = callable_form(explores), 0
-    while asks(inst, plan(1, 10**6, until_cost=0.1), state, work):
+    here = bench([[1.0]], R=[0.1, 0.01])
+    state, work = here.fresh()
+    asks, pulls = here.plain(explores), 0
+    while asks(here.inst, plan(1, 10**6, until_cost=0.1), state, work):
         assert pulls < 100_000
-        absorbed(inst, state, work, 0, 0.2, [0.2 * 1.0, 0.2 * -0.8])
+        here.absorb(state, work, 0, 0.2, [0.2 * 1.0, 0.2 * -0.8])
         pulls += 1
     assert pulls > 10
     # What is left to learn of the level, priced at the most the arm may be worth, is at most 0.1; before it was not.
-    assert (state.high[0] - state.low[0]) * 1.0 <= 0.1 * 1.2
-    assert state.high[0] >= 0.5 / 0.8
-    assert state.low[0] <= 0.5 / 0.8
+    assert (state.levels.high[0] - state.levels.low[0]) * 1.0 <= 0.1 * 1.2
+    assert state.levels.high[0] >= 0.5 / 0.8
+    assert state.levels.low[0] <= 0.5 / 0.8
 
 
 def test_looking_whether_levels_matter_does_not_freeze_them() -> None:
-    inst = instance([[1.0]])
-    state, work = fresh(inst)
-    assert callable_form(explores)(inst, plan(1, 10, until_cost=1e-9), state, work)
-    assert state.clock[FROZEN] == 0
+    here = bench([[1.0]])
+    state, work = here.fresh()
+    assert here.plain(explores)(here.inst, plan(1, 10, until_cost=1e-9), state, work)
+    assert state.levels.frozen[0] == 0
 
 
 def test_a_harmless_arm_needs_no_exploration() -> None:
-    inst = instance([[1.0]], eta0=[-50.0], D=[1.0, 1.0])
-    state, work = fresh(inst)
-    assert not callable_form(explores)(inst, plan(1, 10**6, until_cost=0.01), state, work)
-    assert state.low[0] == pytest.approx(1.0)
+    here = bench([[1.0]], eta0=[-50.0])
+    state, work = here.fresh()
+    assert not here.plain(explores)(here.inst, plan(1, 10**6, until_cost=0.01), state, work)
+    assert state.levels.low[0] == pytest.approx(1.0)

@@ -1,134 +1,162 @@
-"""Compilation: parts are not callable by mistake, entries are, and a cache is never stale."""
+"""Kernels: a mark changes nothing, a loop is bound with its parts for the interpreter, and a missing part is named."""
 
+import ast
 import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import surefoot
-from surefoot.core import kernel, play, random
-from surefoot.core.kernel import entry, specialise
+from surefoot.core import kernel, parts
+from surefoot.core.compiler import compiled
+from surefoot.core.kernel import bound_in, calls, interpreted, interpreting, is_kernel, plain, rare, thin, with_globals
 
 PACKAGE = Path(surefoot.__file__).parent
 
-PROGRAM = """
-import numpy as np
-from surefoot.core.kernel import entry
-from surefoot.core.nature import shape
-print(entry(shape)(0, 0.75))
-"""  # the normal quantile itself lives in another file, core/random.py
-
-
-def run(folder: Path, cache: Path, program: str = PROGRAM, **environment: str) -> str:
-    """What the program prints with the package in this folder."""
-    settings = os.environ | {"PYTHONPATH": str(folder), "SUREFOOT_CACHE": str(cache)} | environment
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=settings, capture_output=True, text=True, check=True, timeout=120
-    )
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    shutil.copytree(PACKAGE, tmp_path / "src" / "surefoot", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "src"
-
-
-def kernel_folders(cache: Path) -> set[str]:
-    return {path.name for path in cache.glob("kernels-*")}
-
-
-def test_a_changed_formula_in_another_file_is_never_served_stale(copied: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    before = run(copied, cache)
-    assert float(before) == pytest.approx(0.6744897501960817)
-    assert run(copied, cache) == before
-    assert len(kernel_folders(cache)) == 1
-    changed = copied / "surefoot" / "core" / "random.py"
-    source = changed.read_text()
-    assert source.count("q = u - 0.5\n") == 1
-    stamp = changed.stat()
-    changed.write_text(source.replace("q = u - 0.5\n", "q = u - 0.4\n"))
-    os.utime(changed, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # not even a forged date may hide it
-    assert run(copied, cache, PYTHONDONTWRITEBYTECODE="1") != before
-    assert len(kernel_folders(cache)) == 2
-
-
-def test_a_second_process_compiles_nothing(copied: Path, tmp_path: Path) -> None:
-    program = PROGRAM + "f = entry(shape); f(0, 0.5); print(sum(f.stats.cache_hits.values()))"
-    hits = [
-        run(copied, tmp_path / "cache", program.replace(PROGRAM, PROGRAM[: PROGRAM.index("print")])) for _ in range(2)
-    ]
-    assert hits == ["0", "1"]
-
-
-def test_where_nothing_can_be_written_everything_still_works(copied: Path, tmp_path: Path) -> None:
-    not_a_folder = tmp_path / "file"
-    not_a_folder.write_text("")
-    assert float(run(copied, not_a_folder)) == pytest.approx(0.6744897501960817)
-
-
-def test_a_part_says_how_to_call_it() -> None:
-    if kernel.INTERPRETED:
-        pytest.skip("nothing is compiled")
-    with pytest.raises(TypeError, match="entry"):
-        random.normal(0.5)
-
-
-def test_an_entry_gives_what_the_source_gives() -> None:
-    compiled, source = entry(random.normal), random.normal
-    assert compiled(0.5) == 0.0
-    assert isinstance(getattr(source, "py_func", source), FunctionType)
-
-
-def test_kernels_that_would_allocate_do_not_compile() -> None:
-    if kernel.INTERPRETED:
-        pytest.skip("nothing is compiled")
-
-    def wasteful(n: int) -> float:
-        return np.zeros(n).sum()
-
-    import numba
-
-    with pytest.raises(numba.core.errors.TypingError):
-        numba.njit(**kernel.OPTIONS)(wasteful)(3)
-
-
-def test_the_template_itself_refuses_to_run() -> None:
-    with pytest.raises(TypeError, match="template"):
-        play.decide(None, None, None, None, 0, 0)  # type: ignore[arg-type]
-
-
-def test_specialised_forms_of_one_template_keep_apart() -> None:
-    one = specialise(template, "one", chosen=entry_of_one)
-    two = specialise(template, "two", chosen=entry_of_two)
-    assert (one(1.0), two(1.0)) == (2.0, 3.0)
-
-
-@kernel.kernel
-def entry_of_one(x: float) -> float:
-    return x + 1.0
-
-
-@kernel.kernel
-def entry_of_two(x: float) -> float:
-    return x + 2.0
-
-
-def chosen(x: float) -> float:
-    raise TypeError
+SCALE = 2.0
 
 
 def template(x: float) -> float:
-    return chosen(x)
+    return outer(x) + 0.5
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "core").glob("*.py")), ids=lambda path: path.name)
+@kernel.kernel
+def outer(x: float) -> float:
+    return SCALE * chosen(x)
+
+
+@bound_in
+def chosen(x: float) -> float:
+    raise TypeError("nothing was chosen")
+
+
+@rare
+def one_more(x: float) -> float:
+    return x + 1.0
+
+
+def squared(x: float) -> float:
+    return x * x
+
+
+# -- marks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", [kernel.kernel, rare, thin, bound_in])
+def test_a_mark_leaves_the_function_as_it_is(mark: object) -> None:
+    def function(x: float) -> float:
+        """A line."""
+        return 2.0 * x
+
+    marked = mark(function)  # type: ignore[operator]
+    assert marked is function
+    assert isinstance(marked, FunctionType)
+    assert marked(3.0) == 6.0
+    assert is_kernel(marked) == (mark is not bound_in)
+
+
+def test_every_kernel_of_the_package_is_a_plain_function() -> None:
+    from surefoot.core import estimate, levels, loop, race
+    from surefoot.policies import safe_gap
+    from surefoot.sets import directional
+
+    for module in (estimate, levels, loop, race, safe_gap, directional):
+        marked = [each for each in vars(module).values() if is_kernel(each)]
+        assert len(marked) >= 1
+        assert all(type(each) is FunctionType for each in marked)
+
+
+def test_what_is_called_is_found_by_name() -> None:
+    assert calls(template) == {"outer": outer}
+    assert calls(outer) == {"chosen": chosen}
+
+
+# -- binding ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_part_is_bound_in_wherever_it_is_named() -> None:
+    bound = plain(template, {"chosen": one_more})
+    assert bound(3.0) == 2.0 * 4.0 + 0.5
+    assert plain(template, {"chosen": squared})(3.0) == 2.0 * 9.0 + 0.5
+    assert bound(3.0) == 8.5  # the forms keep apart
+
+
+def test_binding_leaves_the_template_as_it_was() -> None:
+    plain(template, {"chosen": one_more})
+    with pytest.raises(TypeError, match="nothing was chosen"):
+        template(1.0)
+
+
+def test_a_part_that_is_missing_is_named() -> None:
+    with pytest.raises(TypeError, match="'chosen'"):
+        plain(template, {})
+    with pytest.raises(TypeError, match="'chosen'"):
+        compiled(template, {}, "template")
+
+
+@pytest.mark.parametrize("name", [name for name, each in vars(parts).items() if hasattr(each, kernel.SLOT)])
+def test_a_name_alone_refuses_to_run(name: str) -> None:
+    slot = getattr(parts, name)
+    with pytest.raises(TypeError, match=r"core\.loop"):
+        slot(*[None] * slot.__code__.co_argcount)
+
+
+def test_a_copy_with_other_globals_keeps_its_marks_and_its_name() -> None:
+    copy = with_globals(outer, {"SCALE": 5.0, "chosen": one_more})
+    assert copy(1.0) == 10.0
+    assert (copy.__name__, copy.__qualname__, copy.__module__) == ("outer", "outer", outer.__module__)
+    assert is_kernel(copy)
+    assert outer.__globals__["SCALE"] == 2.0
+
+
+# -- which form -------------------------------------------------------------------------------------------------------
+
+
+def test_inside_the_block_loops_are_plain_and_after_it_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUREFOOT_INTERPRET", raising=False)
+    assert not interpreted()
+    with interpreting():
+        assert interpreted()
+        with interpreting():
+            assert interpreted()
+        assert interpreted()
+    assert not interpreted()
+    with pytest.raises(KeyError), interpreting():
+        raise KeyError
+    assert not interpreted()
+
+
+@pytest.mark.parametrize(("value", "said"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_the_environment_may_ask_for_plain_loops(monkeypatch: pytest.MonkeyPatch, value: str, said: bool) -> None:
+    monkeypatch.setitem(os.environ, "SUREFOOT_INTERPRET", value)
+    assert interpreted() == said
+
+
+# -- machine words ----------------------------------------------------------------------------------------------------
+
+
+def product(a: int, b: int) -> int:
+    return kernel.high_word(a, b)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_the_high_word_of_a_product_is_its_upper_half(a: int, b: int) -> None:
+    assert kernel.high_word(a, b) == (a * b) >> 64
+    assert kernel.u64(a + b) == (a + b) % 2**64
+
+
+@given(st.floats(allow_nan=False))
+def test_a_number_and_its_bits_are_the_same_thing(x: float) -> None:
+    bits = kernel.float_bits(x)
+    assert bits == int(np.float64(x).view(np.int64))
+    assert kernel.float_of_bits(bits) == x
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
 def test_fast_mathematics_is_never_asked_for(path: Path) -> None:
-    assert "fastmath=" not in path.read_text()
-    assert "parallel=True" not in path.read_text()
+    words = {node.arg for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.keyword)}
+    assert not words & {"fastmath", "parallel"}

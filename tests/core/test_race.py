@@ -1,27 +1,27 @@
 """The race by hand: leader, challenger, B(t), ties and what is no number."""
 
-from math import inf, nan
+from math import exp, inf, nan
 
 import numpy as np
 import pytest
 
-from lab import callable_form, fresh, instance
-from surefoot.core.confidence import bound_leads
+from surefoot.core.parts import bound_leads
 from surefoot.core.race import CONSERVATIVE, OPTIMISTIC, Race, find_leader, find_race, verdict
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL
+from workbench import bench
 
 
 def race(values, low, high=None, selection=CONSERVATIVE, null_pull=False, X=None):  # type: ignore[no-untyped-def]
     """The race on orthogonal arms (or X) with these estimates and levels, and a radius of 1."""
     K = len(values)
-    inst = instance(np.eye(K) if X is None else X, R=[1.0, 0.1], log_inv_delta=[0.5, 1.0], D=[0.0, 1.0])
-    state, work = fresh(inst)
-    state.est[0] = values
-    state.low[:], state.high[:] = low, low if high is None else high
+    here = bench(np.eye(K) if X is None else X, R=[1.0, 0.1], delta=[exp(-0.5), exp(-1.0)], D=[0.0, 1.0])
+    state, work = here.fresh()
+    state.estimate.est[0] = values
+    state.levels.low[:], state.levels.high[:] = low, low if high is None else high
     optimistic = selection == OPTIMISTIC
-    i, level_i = callable_form(find_leader)(state, null_pull)
-    callable_form(bound_leads)(inst, state, work, i, level_i, optimistic)
-    return callable_form(find_race)(inst, state, work, i, level_i, optimistic, null_pull)
+    i, level_i = find_leader(state, null_pull)
+    here.plain(bound_leads)(here.inst, state, work, i, level_i, optimistic)
+    return find_race(state, work, i, level_i, optimistic, null_pull)
 
 
 def test_the_leader_is_best_at_its_certified_level() -> None:
@@ -88,22 +88,22 @@ def test_one_arm_against_doing_nothing_is_a_race() -> None:
 )
 def test_what_is_no_number_never_ends_in_certainty(values: list[float]) -> None:
     found = race(values, [0.5] * len(values))
-    inst = instance(np.eye(2), epsilon=1e9)
-    assert callable_form(verdict)(inst, fresh(inst)[0], found, True) != CERTIFIED
+    here = bench(np.eye(2), epsilon=1e9)
+    assert verdict(here.inst, here.fresh()[0], found, True) != CERTIFIED
 
 
 def test_the_verdict_stops_at_epsilon_and_not_before() -> None:
-    inst, judge = instance(np.eye(2), epsilon=0.1), callable_form(verdict)
-    state, _ = fresh(inst)
+    here = bench(np.eye(2), epsilon=0.1)
+    inst, (state, _) = here.inst, here.fresh()
 
     def with_gap(gap: float) -> Race:
         return Race(0, 1.0, 1, 1.0, gap)
 
-    assert judge(inst, state, with_gap(0.1), True) == CERTIFIED
-    assert judge(inst, state, with_gap(0.1 + 1e-12), True) == PULL
-    assert judge(inst, state, with_gap(-5.0), True) == CERTIFIED
-    assert judge(inst, state, with_gap(-5.0), False) == CONTRADICTION
-    assert judge(inst, state, with_gap(inf), True) == BREAKDOWN
-    assert judge(inst, state, with_gap(nan), True) == BREAKDOWN
+    assert verdict(inst, state, with_gap(0.1), True) == CERTIFIED
+    assert verdict(inst, state, with_gap(0.1 + 1e-12), True) == PULL
+    assert verdict(inst, state, with_gap(-5.0), True) == CERTIFIED
+    assert verdict(inst, state, with_gap(-5.0), False) == CONTRADICTION
+    assert verdict(inst, state, with_gap(inf), True) == BREAKDOWN
+    assert verdict(inst, state, with_gap(nan), True) == BREAKDOWN
     state.clock[CONTRADICTED] = 1
-    assert judge(inst, state, with_gap(-5.0), True) == CONTRADICTION
+    assert verdict(inst, state, with_gap(-5.0), True) == CONTRADICTION

@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lab import callable_form, fresh, instance
-from surefoot.core.estimate import refresh
+from surefoot.core.compiler import compiled
+from surefoot.core.learn import refresh
 from surefoot.core.pulls import furthest_behind
-from surefoot.core.rounding import finite_weights, shortest_weights
+from surefoot.core.rounding import Shares, begin_shares, finite_weights, new_shares, shortest_weights
+from workbench import bench
+
+
+def no_shares(inst: Any) -> Shares:
+    """Room for the weights, with no basis yet."""
+    shares = new_shares(*inst.X.shape)
+    begin_shares(inst, shares)
+    return shares
 
 
 def highs(Z: Any, y: Any) -> float:
@@ -45,74 +53,73 @@ KINDS = ["random", "scales", "nearly parallel", "duplicates", "zero arm", "paral
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_shortest_weights_are_those_of_highs(kind: str) -> None:
     """Sixty sets of arms a kind, six rounds each: the basis of one round is the start of the next."""
-    rng, solve = np.random.default_rng(KINDS.index(kind)), callable_form(shortest_weights)
+    rng, solve = np.random.default_rng(KINDS.index(kind)), compiled(shortest_weights, {}, "alone")
     for _ in range(60):
-        inst = instance(drawn_arms(rng, kind))
-        K = len(inst.X)
-        state, work = fresh(inst)
+        inst = bench(drawn_arms(rng, kind)).inst
+        K, shares = len(inst.X), no_shares(inst)
         for _ in range(6):
-            work.reach[:] = rng.uniform(0.05, 1.0, K)
+            reach = rng.uniform(0.05, 1.0, K)
             i, j = (int(k) for k in rng.integers(0, K, 2))
             if kind == "parallel":
                 i, j = 0, K - 1
-            level_i, level_j = work.reach[i], float(rng.uniform(work.reach[j], 1.0))
-            solve(inst, state, work, i, level_i, j, level_j)
-            Z, y = work.reach[:, None] * inst.X, level_i * inst.X[i] - level_j * inst.X[j]
+            level_i, level_j = reach[i], float(rng.uniform(reach[j], 1.0))
+            solve(inst, shares, reach, i, level_i, j, level_j)
+            Z, y = reach[:, None] * inst.X, level_i * inst.X[i] - level_j * inst.X[j]
             size = max(np.abs(y).max(), 1e-12)
-            assert np.abs(work.weights @ Z - y).max() <= 1e-8 * size
-            assert np.abs(work.weights).sum() == pytest.approx(highs(Z / size, y / size), rel=1e-7, abs=1e-9)
+            assert np.abs(shares.weights @ Z - y).max() <= 1e-8 * size
+            assert np.abs(shares.weights).sum() == pytest.approx(highs(Z / size, y / size), rel=1e-7, abs=1e-9)
 
 
 def test_a_long_history_of_bases_loses_no_digits() -> None:
-    rng, solve = np.random.default_rng(12), callable_form(shortest_weights)
-    inst = instance(rng.standard_normal((30, 8)))
-    state, work = fresh(inst)
+    rng, solve = np.random.default_rng(12), compiled(shortest_weights, {}, "alone")
+    inst = bench(rng.standard_normal((30, 8))).inst
+    shares = no_shares(inst)
     for _ in range(20_000):
-        work.reach[:] = rng.uniform(0.05, 1.0, 30)
+        reach = rng.uniform(0.05, 1.0, 30)
         i, j = (int(k) for k in rng.choice(30, 2, replace=False))
-        solve(inst, state, work, i, work.reach[i], j, work.reach[j])
-    Z, y = work.reach[:, None] * inst.X, work.reach[i] * inst.X[i] - work.reach[j] * inst.X[j]
-    np.testing.assert_allclose(work.weights @ Z, y, atol=1e-10)
-    assert np.abs(work.weights).sum() == pytest.approx(highs(Z, y), rel=1e-9)
+        solve(inst, shares, reach, i, reach[i], j, reach[j])
+    Z, y = reach[:, None] * inst.X, reach[i] * inst.X[i] - reach[j] * inst.X[j]
+    np.testing.assert_allclose(shares.weights @ Z, y, atol=1e-10)
+    assert np.abs(shares.weights).sum() == pytest.approx(highs(Z, y), rel=1e-9)
 
 
 @pytest.mark.parametrize("spread", [1e-3, 1e-5, 1e-6])
 def test_nearly_parallel_arms_keep_their_basis_sound(spread: float) -> None:
-    rng, solve = np.random.default_rng(1), callable_form(shortest_weights)
+    rng, solve = np.random.default_rng(1), compiled(shortest_weights, {}, "alone")
     for _ in range(10):
-        inst = instance(rng.standard_normal((1, 4)) + spread * rng.standard_normal((9, 4)))
-        state, work = fresh(inst)
+        inst = bench(rng.standard_normal((1, 4)) + spread * rng.standard_normal((9, 4))).inst
+        shares = no_shares(inst)
         for _ in range(50):
-            work.reach[:] = rng.uniform(0.05, 1.0, 9)
+            reach = rng.uniform(0.05, 1.0, 9)
             i, j = (int(k) for k in rng.choice(9, 2, replace=False))
-            solve(inst, state, work, i, work.reach[i], j, work.reach[j])
-            Z, y = work.reach[:, None] * inst.X, work.reach[i] * inst.X[i] - work.reach[j] * inst.X[j]
-            scale = np.abs(work.weights).max() * np.abs(Z).max()
-            assert np.abs(work.weights @ Z - y).max() <= 1e-12 / spread * scale
+            solve(inst, shares, reach, i, reach[i], j, reach[j])
+            Z, y = reach[:, None] * inst.X, reach[i] * inst.X[i] - reach[j] * inst.X[j]
+            scale = np.abs(shares.weights).max() * np.abs(Z).max()
+            assert np.abs(shares.weights @ Z - y).max() <= 1e-12 / spread * scale
 
 
 def test_a_direction_along_one_arm_is_written_with_the_cheapest_arms() -> None:
-    inst = instance([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    state, work = fresh(inst)
-    work.reach[:] = [0.2, 0.2, 1.0]
-    callable_form(shortest_weights)(inst, state, work, 0, 0.2, 0, 0.0)  # 0.2 e_1: itself, or a fifth of each other
-    assert np.abs(work.weights).sum() == pytest.approx(1.0)
-    work.reach[:] = [0.01, 1.0, 1.0]
-    callable_form(shortest_weights)(inst, state, work, 0, 0.2, 0, 0.0)
-    np.testing.assert_allclose(work.weights, [0.0, -0.2, 0.2], atol=1e-12)
+    inst = bench([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]).inst
+    shares, reach = no_shares(inst), np.array([0.2, 0.2, 1.0])
+    shortest_weights(inst, shares, reach, 0, 0.2, 0, 0.0)  # 0.2 e_1: itself, or a fifth of each other
+    assert np.abs(shares.weights).sum() == pytest.approx(1.0)
+    reach[:] = [0.01, 1.0, 1.0]
+    shortest_weights(inst, shares, reach, 0, 0.2, 0, 0.0)
+    np.testing.assert_allclose(shares.weights, [0.0, -0.2, 0.2], atol=1e-12)
 
 
 # -- (G5') ------------------------------------------------------------------------------------------------------------
 
 
 def learned(rng: np.random.Generator, kind: str, pulls: float) -> Any:
-    inst = instance(drawn_arms(rng, kind))
-    state, work = fresh(inst)
-    state.N[:] = pulls * rng.uniform(0.0, 1.0, len(inst.X))
-    callable_form(refresh)(inst, state, work)
-    work.reach[:] = rng.uniform(0.1, 1.0, len(inst.X))
-    A = np.eye(inst.X.shape[1]) + (inst.X.T * state.N) @ inst.X
-    return inst, state, work, A
+    """An instance, its estimate after so many pulls, room for weights, levels within reach, and A."""
+    here = bench(drawn_arms(rng, kind))
+    inst, (state, work) = here.inst, here.fresh()
+    state.estimate.N[:] = pulls * rng.uniform(0.0, 1.0, len(inst.X))
+    here.plain(refresh)(inst, state, work)
+    reach = rng.uniform(0.1, 1.0, len(inst.X))
+    A = np.eye(inst.X.shape[1]) + (inst.X.T * state.estimate.N) @ inst.X
+    return inst, state.estimate, no_shares(inst), reach, A
 
 
 def value(A: Any, Z: Any, y: Any, nu: Any) -> float:
@@ -128,17 +135,17 @@ def by_cvxpy(A: Any, Z: Any, y: Any) -> float:
 
 
 def test_finite_weights_are_those_of_a_generic_convex_solver() -> None:
-    rng = np.random.default_rng(7)
+    rng, solve = np.random.default_rng(7), compiled(finite_weights, {}, "alone")
     for trial in range(25):
         kind = ("random", "duplicates", "zero arm", "parallel", "integers")[trial % 5]
-        inst, state, work, A = learned(rng, kind, pulls=10.0 ** (trial % 3))
+        inst, estimate, shares, reach, A = learned(rng, kind, pulls=10.0 ** (trial % 3))
         i, j = (int(k) for k in rng.integers(0, len(inst.X), 2))
-        level_i, level_j = work.reach[i], float(rng.uniform(work.reach[j], 1.0))
+        level_i, level_j = reach[i], float(rng.uniform(reach[j], 1.0))
         y = level_i * inst.X[i] - level_j * inst.X[j]
         if np.abs(y).max() < 1e-6:
             continue
-        callable_form(finite_weights)(state, work, 0, i, level_i, j, level_j)
-        Z, nu = work.reach[:, None] * inst.X, np.abs(work.weights) / np.abs(work.weights).sum()
+        solve(estimate, shares, reach, 0, i, level_i, j, level_j)
+        Z, nu = reach[:, None] * inst.X, np.abs(shares.weights) / np.abs(shares.weights).sum()
         root = np.linalg.cholesky(A)  # in whitened coordinates the solver keeps its digits
         white_Z, white_y = np.linalg.solve(root, Z.T).T, np.linalg.solve(root, y)
         size = np.linalg.norm(white_y)
@@ -148,35 +155,35 @@ def test_finite_weights_are_those_of_a_generic_convex_solver() -> None:
 
 def test_finite_weights_leave_no_duality_gap() -> None:
     """The Frank-Wolfe gap bounds the distance from the optimum without any solver."""
-    rng = np.random.default_rng(8)
+    rng, solve = np.random.default_rng(8), compiled(finite_weights, {}, "alone")
     for trial in range(300):
-        inst, state, work, A = learned(rng, KINDS[trial % len(KINDS)], pulls=10.0 ** (trial % 5))
+        inst, estimate, shares, reach, A = learned(rng, KINDS[trial % len(KINDS)], pulls=10.0 ** (trial % 5))
         i, j = (int(k) for k in rng.integers(0, len(inst.X), 2))
-        level_i, level_j = work.reach[i], float(rng.uniform(work.reach[j], 1.0))
+        level_i, level_j = reach[i], float(rng.uniform(reach[j], 1.0))
         y = level_i * inst.X[i] - level_j * inst.X[j]
         if np.abs(y).max() < 1e-6:
             continue
-        callable_form(finite_weights)(state, work, 0, i, level_i, j, level_j)
-        Z, nu = work.reach[:, None] * inst.X, np.abs(work.weights) / np.abs(work.weights).sum()
+        solve(estimate, shares, reach, 0, i, level_i, j, level_j)
+        Z, nu = reach[:, None] * inst.X, np.abs(shares.weights) / np.abs(shares.weights).sum()
         slopes = (Z @ np.linalg.solve(A + (Z.T * nu) @ Z, y)) ** 2
         assert slopes.max() - slopes @ nu <= 1e-6 * value(A, Z, y, nu)
 
 
 def test_with_much_data_finite_weights_put_all_on_the_greedy_arm() -> None:
-    rng = np.random.default_rng(9)
+    rng, solve = np.random.default_rng(9), compiled(finite_weights, {}, "alone")
     alone = 0
     for _ in range(40):
-        inst, state, work, A = learned(rng, "random", pulls=1e5)
+        inst, estimate, shares, reach, A = learned(rng, "random", pulls=1e5)
         K = len(inst.X)
         if K < 2:
             continue
         i, j = (int(k) for k in rng.choice(K, 2, replace=False))
-        y = work.reach[i] * inst.X[i] - work.reach[j] * inst.X[j]
-        callable_form(finite_weights)(state, work, 0, i, work.reach[i], j, work.reach[j])
-        shares = np.abs(work.weights) / np.abs(work.weights).sum()
-        Z = work.reach[:, None] * inst.X
+        y = reach[i] * inst.X[i] - reach[j] * inst.X[j]
+        solve(estimate, shares, reach, 0, i, reach[i], j, reach[j])
+        found = np.abs(shares.weights) / np.abs(shares.weights).sum()
+        Z = reach[:, None] * inst.X
         overlap = (Z @ np.linalg.solve(A, y)) ** 2
-        alone += shares.max() > 1 - 1e-9
-        assert shares[np.argmax(overlap)] == shares.max()
-        assert callable_form(furthest_behind)(state, work) == np.argmax(overlap)
+        alone += found.max() > 1 - 1e-9
+        assert found[np.argmax(overlap)] == found.max()
+        assert furthest_behind(estimate, shares.weights, reach) == np.argmax(overlap)
     assert alone >= 36  # the others have two arms that help almost equally

@@ -7,11 +7,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from lab import absorbed, callable_form, fresh, instance
-from surefoot.core.estimate import refresh
-from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, SQUARED_SUM
-from surefoot.sets.directional import bound_leads_by_aims, bound_safety_by_aims, furthest, remember_race
+from surefoot.core.learn import refresh
+from surefoot.core.parts import ball_of, bound_leads, bound_safety
+from surefoot.core.state import remember_race
+from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND
+from surefoot.sets.directional import FAR, NEAR, Params, cut_lead, directional, furthest
+from surefoot.sets.ellipsoid import SQUARED_SUM
 from surefoot.sets.mixtures import boundary, half_normal
+from workbench import Bench, bench
 
 # -- the furthest point of an ellipsoid that a half-space cuts --------------------------------------------------------
 
@@ -46,7 +49,7 @@ def test_the_furthest_point_is_a_convex_programs() -> None:
     for seed in range(60):
         A, y, q, bound, radius = drawn_cut(seed)
         square, along, fit = products(A, y, q)
-        found = callable_form(furthest)(radius * sqrt(square), square, along, fit, bound, radius)
+        found = furthest(radius * sqrt(square), square, along, fit, bound, radius)
         assert found == pytest.approx(by_solver(A, y, q, bound, radius), abs=1e-6)
         cuts += found < radius * sqrt(square) - 1e-9
     assert 20 < cuts < 60
@@ -56,7 +59,7 @@ def test_a_half_space_that_points_away_never_moves_the_bound_inwards_too_far() -
     for seed in range(30):
         A, y, q, bound, radius = drawn_cut(seed)
         square, along, fit = products(A, y, -q)
-        found = callable_form(furthest)(radius * sqrt(square), square, along, fit, bound, radius)
+        found = furthest(radius * sqrt(square), square, along, fit, bound, radius)
         assert found >= by_solver(A, y, -q, bound, radius) - 1e-6
 
 
@@ -64,9 +67,7 @@ def test_a_bound_never_exceeds_the_ellipsoids() -> None:
     rng = np.random.default_rng(1)
     for square, fit, radius, share, bound in rng.uniform(0.0, 2.0, (500, 5)):
         along = (share - 1.0) * sqrt(square * fit)
-        assert callable_form(furthest)(
-            radius * sqrt(square), square, along, fit, 3.0 * (bound - 1.0), radius
-        ) <= radius * sqrt(square)
+        assert furthest(radius * sqrt(square), square, along, fit, 3.0 * (bound - 1.0), radius) <= radius * sqrt(square)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +75,12 @@ def test_a_bound_never_exceeds_the_ellipsoids() -> None:
 )
 def test_without_a_cut_the_ellipsoid_alone_speaks(along: float, fit: float, bound: float) -> None:
     """No weight along y, no weights at all, a half-space that misses the ellipsoid, and one that holds it whole."""
-    assert callable_form(furthest)(4.0, 4.0, along, fit, bound, 2.0) == 4.0
+    assert furthest(4.0, 4.0, along, fit, bound, 2.0) == 4.0
 
 
 def test_a_half_space_along_y_gives_its_own_bound() -> None:
     """q = 3 y: then y . v <= bound / 3, and what is added against rounding is never taken away."""
-    found = callable_form(furthest)(4.0, 4.0, 12.0, 36.0, 1.5, 2.0)
+    found = furthest(4.0, 4.0, 12.0, 36.0, 1.5, 2.0)
     assert found >= 0.5
     assert found == pytest.approx(0.5, rel=1e-6)
 
@@ -87,58 +88,59 @@ def test_a_half_space_along_y_gives_its_own_bound() -> None:
 # -- what is kept, against the definitions ----------------------------------------------------------------------------
 
 
-def aimed(seed: int, limits: int, K: int = 5, d: int = 3):  # type: ignore[no-untyped-def]
-    """An instance with aims, and a regularisation of its own for every signal."""
+def aimed(seed: int, limits: int, K: int = 5, d: int = 3) -> Bench:
+    """A bench with aims, and a regularisation of its own for every signal."""
     rng = np.random.default_rng(seed)
     n, X = 1 + limits, rng.standard_normal((K, d))
     rows = [boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)]
     rows += [half_normal(alpha, 0.1, 0.5 * s) for s in range(1, n) for alpha in (0.001, 0.02)]
-    return instance(
-        X, eta0=[-0.5] * limits, lam=rng.permutation(np.geomspace(0.05, 4.0, n)), gram_of=np.arange(n),
-        radius=np.full(n, SQUARED_SUM), log_inv_delta=rng.uniform(1, 3, n), log_inv_delta_high=rng.uniform(3, 6, n),
-        boundary=rows, switch=25.0, aims=1 + K + limits * K,
+    return bench(
+        X, eta0=[-0.5] * limits, lam=rng.permutation(np.geomspace(0.05, 4.0, n)), form=SQUARED_SUM,
+        delta=np.exp(-rng.uniform(1, 3, n)), delta_high=np.exp(-rng.uniform(3, 6, n)),
+        sets=lambda ball: directional(Params(ball, np.array(rows), 25.0), K, limits),
     )  # fmt: skip
 
 
 class Diary:
     """Every pull with the weights that it was given, and all else from the definitions."""
 
-    def __init__(self, inst: Any, seed: int) -> None:
-        self.inst, self.rng = inst, np.random.default_rng(1000 + seed)
-        self.state, self.work = fresh(inst)
+    def __init__(self, here: Bench, seed: int) -> None:
+        self.here, self.inst, self.rng = here, here.inst, np.random.default_rng(1000 + seed)
+        self.state, self.work = here.fresh()
+        self.memory, inst = self.state.sets, here.inst
         K, d = inst.X.shape
-        self.Z, self.seen, self.H = np.zeros((0, d)), np.zeros((0, len(inst.R))), np.zeros((0, inst.aims))
+        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (d, len(inst.R), len(self.memory.fit)))
         self.signal = np.array([0] * (K + 1) + [s for s in range(1, len(inst.R)) for _ in range(K)])
 
     def pull(self) -> None:
         """A pull at random, after a decision at random."""
         K, rng, state = len(self.inst.X), self.rng, self.state
-        state.low[:] = rng.uniform(0.1, 0.5, K)
-        state.high[:] = state.low + rng.choice([0.0, 0.3], K)
-        callable_form(remember_race)(state, int(rng.integers(-1, K)), int(rng.integers(-1, K)))
+        state.levels.low[:] = rng.uniform(0.1, 0.5, K)
+        state.levels.high[:] = state.levels.low + rng.choice([0.0, 0.3], K)
+        remember_race(state, int(rng.integers(-1, K)), int(rng.integers(-1, K)))
         k, gamma = int(rng.integers(K)), float(rng.uniform(0.1, 1.0))
         seen = self.inst.R * rng.standard_normal(len(self.inst.R))
         expected = self.weights(k, gamma)
-        absorbed(self.inst, state, self.work, k, gamma, seen)
-        np.testing.assert_allclose(self.work.weight, expected, rtol=1e-8, atol=1e-9)
+        self.here.absorb(state, self.work, k, gamma, seen)
+        np.testing.assert_allclose(self.memory.weight, expected, rtol=1e-8, atol=1e-9)
         self.Z, self.seen = np.vstack([self.Z, gamma * self.inst.X[k]]), np.vstack([self.seen, seen])
-        self.H = np.vstack([self.H, self.work.weight])
+        self.H = np.vstack([self.H, self.memory.weight])
 
     def inverse(self, s: int) -> Any:
-        return np.linalg.inv(self.inst.lam[self.inst.gram_of[s]] * np.eye(self.Z.shape[1]) + self.Z.T @ self.Z)
+        return np.linalg.inv(self.inst.regularization[self.inst.gram_of[s]] + self.Z.T @ self.Z)
 
     def estimate(self, s: int) -> Any:
         return self.inverse(s) @ self.Z.T @ self.seen[:, s]
 
     def question(self, a: int) -> Any:
         """y of aim a as the last decision left it."""
-        K, state, X = len(self.inst.X), self.state, self.inst.X
+        K, state, levels, X = len(self.inst.X), self.state, self.state.levels, self.inst.X
         if a > K:
             return X[(a - K - 1) % K]
         i, j = int(state.clock[LEADER]), int(state.clock[CHALLENGER])
         rival = j if a == i else i
-        other = state.low[rival] * X[rival] if rival != NULL else np.zeros(X.shape[1])
-        return (state.high[a] * X[a] if a < K else 0.0) - other
+        other = levels.low[rival] * X[rival] if rival != NULL else np.zeros(X.shape[1])
+        return (levels.high[a] * X[a] if a < K else 0.0) - other
 
     def weights(self, k: int, gamma: float) -> Any:
         """(C5) with q = sum h z, by inverting A."""
@@ -158,10 +160,10 @@ class Diary:
         for a, s in enumerate(self.signal):
             h, q, inverse = self.H[:, a], self.H[:, a] @ self.Z, self.inverse(int(s))
             close = {"rtol": 1e-9, "atol": 1e-9}
-            np.testing.assert_allclose(self.state.aim_information[a], h @ h, **close)
-            np.testing.assert_allclose(self.state.aim_fit[a], q @ inverse @ q, **close)
-            np.testing.assert_allclose(self.state.aim_rest[a], h @ self.seen[:, s] - q @ self.estimate(s), **close)
-            np.testing.assert_allclose(self.state.aim[a], self.inst.X @ inverse @ q, **close)
+            np.testing.assert_allclose(self.memory.information[a], h @ h, **close)
+            np.testing.assert_allclose(self.memory.fit[a], q @ inverse @ q, **close)
+            np.testing.assert_allclose(self.memory.rest[a], h @ self.seen[:, s] - q @ self.estimate(s), **close)
+            np.testing.assert_allclose(self.memory.along[a], self.inst.X @ inverse @ q, **close)
 
 
 def filled(seed: int, limits: int, rounds: int) -> Diary:
@@ -177,7 +179,7 @@ def test_the_aims_are_their_definitions_before_and_after_a_refresh(limits: int, 
     diary = filled(rounds, limits, rounds)
     assert diary.state.clock[ROUND] == rounds
     diary.check()
-    assert callable_form(refresh)(diary.inst, diary.state, diary.work)
+    assert diary.here.plain(refresh)(diary.inst, diary.state, diary.work)
     diary.check()
 
 
@@ -185,25 +187,19 @@ def test_an_aim_that_asks_nothing_takes_no_weight() -> None:
     """Doing nothing leads: whether doing nothing beats it is no question."""
     diary = filled(4, 1, 5)
     K = len(diary.inst.X)
-    callable_form(remember_race)(diary.state, NULL, 2)
-    absorbed(diary.inst, diary.state, diary.work, 1, 0.5, [1.0, 1.0])
-    assert diary.work.weight[K] == 0.0
-    assert diary.work.weight[:K].all()
+    remember_race(diary.state, NULL, 2)
+    diary.here.absorb(diary.state, diary.work, 1, 0.5, [1.0, 1.0])
+    assert diary.memory.weight[K] == 0.0
+    assert diary.memory.weight[:K].all()
 
 
 def test_a_weight_does_not_depend_on_the_result_that_it_weighs() -> None:
     """Else the weighted noise would be no martingale, and no boundary would hold."""
     first, second = filled(6, 2, 20), filled(6, 2, 20)
-    absorbed(first.inst, first.state, first.work, 3, 0.6, [5.0, -1.0, 2.0])
-    absorbed(second.inst, second.state, second.work, 3, 0.6, [-9.0, 3.0, 0.0])
-    assert (first.work.weight == second.work.weight).all()
-    assert first.work.weight.any()
-
-
-def test_a_leader_that_races_itself_has_no_other_challenger() -> None:
-    diary = filled(4, 1, 5)
-    callable_form(remember_race)(diary.state, 3, 3)
-    assert (diary.state.clock[LEADER], diary.state.clock[CHALLENGER]) == (3, NULL)
+    first.here.absorb(first.state, first.work, 3, 0.6, [5.0, -1.0, 2.0])
+    second.here.absorb(second.state, second.work, 3, 0.6, [-9.0, 3.0, 0.0])
+    assert (first.memory.weight == second.memory.weight).all()
+    assert first.memory.weight.any()
 
 
 # -- what they say, against the definitions ---------------------------------------------------------------------------
@@ -212,9 +208,9 @@ def test_a_leader_that_races_itself_has_no_other_challenger() -> None:
 def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: float, sign: float = 1.0) -> float:
     """How far y . weights can be above the estimate (below it for sign = -1) by the ellipsoid and aim a."""
     inst, h = diary.inst, diary.H[:, a]
-    A, q, g = np.linalg.inv(diary.inverse(s)), diary.H[:, a] @ diary.Z, inst.gram_of[s]
-    grown = np.linalg.slogdet(A)[1] - len(y) * np.log(inst.lam[g])
-    radius = sqrt(inst.R[s] ** 2 * (2 * log_inv_delta + grown) + inst.lam[g] * inst.D[s] ** 2)
+    A, q, lam = np.linalg.inv(diary.inverse(s)), diary.H[:, a] @ diary.Z, inst.regularization[inst.gram_of[s], 0, 0]
+    grown = np.linalg.slogdet(A)[1] - len(y) * np.log(lam)
+    radius = sqrt(inst.R[s] ** 2 * (2 * log_inv_delta + grown) + lam)  # weights of norm 1 at most
     rest = h @ diary.seen[:, s] - q @ diary.estimate(s)
     square, along, fit = products(A, y, q)
     bound = height + sign * rest
@@ -227,19 +223,20 @@ def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: 
 def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int) -> None:
     diary = filled(seed, 2, 40)
     inst, work, K, cut = diary.inst._replace(eta0=np.array([-0.1, 0.3])), diary.work, len(diary.inst.X), 0
-    callable_form(bound_safety_by_aims)(inst, diary.state, work)
+    diary.here.plain(bound_safety)(inst, diary.state, work)
+    error = inst.sets.ball
     for s in (1, 2):
         for k, x in enumerate(inst.X):
             a = K + 1 + (s - 1) * K + k
             information, middle = (diary.H[:, a] ** 2).sum(), x @ diary.estimate(s)
             low, high = (half_normal(alpha, 0.1, 0.5 * s).at(information, inst.R[s]) for alpha in (0.001, 0.02))
-            if middle - largest(diary, s, x, a, np.inf, inst.log_inv_delta[s]) >= inst.eta0[s - 1]:
+            if middle - largest(diary, s, x, a, np.inf, error.log_inv_delta[s]) >= inst.eta0[s - 1]:
                 low = high = np.inf  # safe at full level by the ellipsoid: the aims are not asked
-            below = largest(diary, s, x, a, low, inst.log_inv_delta[s], sign=-1.0)
-            above = largest(diary, s, x, a, high, inst.log_inv_delta_high[s])
-            assert work.lower[s - 1, k] == pytest.approx(middle - below, abs=1e-6)
-            assert work.upper[s - 1, k] == pytest.approx(middle + above, abs=1e-6)
-            cut += below < largest(diary, s, x, a, np.inf, inst.log_inv_delta[s]) - 1e-3
+            below = largest(diary, s, x, a, low, error.log_inv_delta[s], sign=-1.0)
+            above = largest(diary, s, x, a, high, error.log_inv_delta_high[s])
+            assert work.bounds.lower[s - 1, k] == pytest.approx(middle - below, abs=1e-6)
+            assert work.bounds.upper[s - 1, k] == pytest.approx(middle + above, abs=1e-6)
+            cut += below < largest(diary, s, x, a, np.inf, error.log_inv_delta[s]) - 1e-3
     assert cut >= 3
 
 
@@ -248,20 +245,39 @@ def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int) -> None:
     """The largest one is; the others may stay as the ellipsoid has them, as far as they are below it."""
     diary = filled(9, 1, 30)
     inst, state, work, K = diary.inst, diary.state, diary.work, len(diary.inst.X)
-    level = float(state.low[leader]) if leader != NULL else 0.0
+    level = float(state.levels.low[leader]) if leader != NULL else 0.0
     z_i = level * inst.X[max(leader, 0)]
-    callable_form(bound_leads_by_aims)(inst, state, work, leader, level)
+    diary.here.plain(bound_leads)(inst, state, work, leader, level, True)
     leads = []
     for j in range(K + 1):
-        if j == (leader if leader != NULL else K) and not (j < K and state.high[j] > level):
-            assert work.lead[j] == -np.inf
+        if j == (leader if leader != NULL else K) and not (j < K and state.levels.high[j] > level):
+            assert work.bounds.lead[j] == -np.inf
             continue
-        y = (state.high[j] * inst.X[j] if j < K else 0.0) - z_i
+        y = (state.levels.high[j] * inst.X[j] if j < K else 0.0) - z_i
         information = (diary.H[:, j] ** 2).sum()
         near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
         height = (near if information >= 25.0 else far).at(information, 1.0)
-        width = largest(diary, 0, y, j, np.inf if j == leader else height, inst.log_inv_delta[0])
+        width = largest(diary, 0, y, j, np.inf if j == leader else height, inst.sets.ball.log_inv_delta[0])
         leads.append(y @ diary.estimate(0) + width)
-        plain = y @ diary.estimate(0) + largest(diary, 0, y, j, np.inf, inst.log_inv_delta[0])
-        assert leads[-1] - 1e-6 <= work.lead[j] <= plain + 1e-6
-    assert work.lead.max() == pytest.approx(max(leads), abs=1e-6)
+        plain = y @ diary.estimate(0) + largest(diary, 0, y, j, np.inf, inst.sets.ball.log_inv_delta[0])
+        assert leads[-1] - 1e-6 <= work.bounds.lead[j] <= plain + 1e-6
+    assert work.bounds.lead.max() == pytest.approx(max(leads), abs=1e-6)
+
+
+@pytest.mark.parametrize(("information", "row"), [(0.0, FAR), (9.99, FAR), (10.0, NEAR), (1e3, NEAR)])
+def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int) -> None:
+    """An aim that points just along y, at 3 y: the lead then is a third of the boundary's height."""
+    near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
+    table = np.array([near, far, far, far])
+    assert (NEAR, FAR) == (0, 1)
+    here = bench(
+        np.eye(2), form=SQUARED_SUM, D=1e4, sets=lambda ball: directional(Params(ball, table, 10.0), 2, 1),
+    )  # fmt: skip
+    state, work = here.fresh()
+    memory, params = state.sets, here.inst.sets
+    memory.information[1], memory.along[1, 1], memory.fit[1] = information, 3.0, 9.0  # y = x_2, and A = I
+    ball = here.plain(ball_of)(here.inst, state, 0)
+    cut_lead(here.inst, params, memory, state, ball, work.bounds, np.ones(2), NULL, 0.0, 1)
+    wanted = (near, far)[row].at(information, 1.0) / 3.0
+    assert work.bounds.lead[1] == pytest.approx(wanted, abs=1e-3)
+    assert abs((near, far)[1 - row].at(information, 1.0) / 3.0 - wanted) > 1e-2

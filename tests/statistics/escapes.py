@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
 from surefoot.core.confidence import open_set
+from surefoot.core.nature import observe
+
 from surefoot.core.estimate import absorb, begin
 from surefoot.core.kernel import specialise
-from surefoot.core.nature import observe
 from surefoot.core.types import PULL, new_state, new_work
 
 

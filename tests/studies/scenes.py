@@ -4,11 +4,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from surefoot.core.replay import ASKED, BEGUN, FOLDED, Script
+from surefoot.studies.replaying import as_script
 
 import surefoot as sf
-from surefoot.core.replay import ASKED, BEGUN, FOLDED, Script
 from surefoot.live.session import signals_of
-from surefoot.studies.replaying import as_script
 
 POLICIES = {
     "default": None,

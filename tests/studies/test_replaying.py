@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scenes import POLICIES, arena, drive
+from surefoot.core.replay import ASKED, FOLDED, copy_state
+from surefoot.studies.replaying import as_script, mismatches, one_by_one, replayed
 
 import surefoot as sf
 from surefoot.core.kernel import entry
-from surefoot.core.replay import ASKED, FOLDED, copy_state
 from surefoot.core.types import PULL, new_state
 from surefoot.errors import Finished, InvalidInput
-from surefoot.studies.replaying import as_script, mismatches, one_by_one, replayed
 
 
 def same_state(one: sf.Session, other: sf.Session) -> None:

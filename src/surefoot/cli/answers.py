@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from surefoot.cli.output import Output
 from surefoot.live.certificate import Certificate, rounded_down
-from surefoot.live.session import Recommendation
+from surefoot.live.pulls import Recommendation
 
 PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",
     "proposition-1": "Proposition 1",
     "without-limits": "within epsilon of the best, limits ignored",
 }
+
+
+def promise_in_words(kind: str) -> str:
+    """The promise of this kind in a few words; a policy of the user's own may have a word of its own."""
+    return PROMISES.get(kind, kind)
 
 
 def tell_answer(
@@ -49,7 +54,7 @@ def tell_certificate(output: Output, certificate: Certificate) -> None:
     for label, shown in (
         ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
         ("delta", f"{certificate.delta:g}"), ("delta_safety", f"{certificate.delta_safety:g}"),
-        ("pulls", f"{certificate.pulls:,}"), ("promise", PROMISES[certificate.guarantee]),
+        ("pulls", f"{certificate.pulls:,}"), ("promise", promise_in_words(certificate.guarantee)),
     ):  # fmt: skip
         numbers.add_row(Text(label, "dim"), shown)
     out = output.out

@@ -14,6 +14,8 @@ import typer
 from surefoot.cli import exit_codes, help_pages, options, storage_commands, study_commands
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output, stranger
+from surefoot.cli.policy_options import PoliciesCommand, PolicyCommand, wishes
+from surefoot.errors import SurefootError
 
 app = typer.Typer(
     name="surefoot",
@@ -50,10 +52,14 @@ def done(words: list[str]) -> int:
         job = app([*words, "--help"] if unfinished else words, prog_name="surefoot", standalone_mode=False)
     except _usage_errors() as error:
         return misused(words, error)
+    except SurefootError as error:  # from a policy of the user's own, which is imported while the words are read
+        return Output(json="--json" in words).report(error)
+    except typer.Abort:
+        return Output(json="--json" in words).report(KeyboardInterrupt())
     if not isinstance(job, Job):
         return int(job or exit_codes.OK)  # help and version are told while reading
     output = Output(json=job.json, quiet=job.quiet)
-    with output.heeding_warnings():
+    with output.heeding_warnings(), output.heeding_silence():
         try:
             return job.work(output)
         except BrokenPipeError:
@@ -69,7 +75,7 @@ def misused(words: list[str], error: Any) -> int:
     message = f"{message if message.endswith('?') else message.rstrip('.') + '.'} See {command} --help."
     output = Output(json="--json" in words)
     if output.json:
-        output.document({"error": stranger("Usage", message), "exit_status": exit_codes.BAD_INPUT})
+        output.json_result({"error": stranger("Usage", message), "exit_status": exit_codes.BAD_INPUT})
     else:
         output.paragraph(f"error: {message}", "red")
     return exit_codes.BAD_INPUT
@@ -102,18 +108,11 @@ def surefoot(
     """
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.RUN)
+@app.command(cls=PolicyCommand, epilog=help_pages.RUN)
 def run(
+    context: typer.Context,
     file: options.File = None,
     world: options.World = None,
-    policy: options.Policy = None,
-    selection: options.Selection = None,
-    levels: options.Levels = None,
-    pull: options.PullRule = None,
-    explore: options.Explore = None,
-    reward_radius: options.RewardRadius = None,
-    safety_radius: options.SafetyRadius = None,
-    null_pull: options.NullPull = None,
     seed: options.Seed = 0,
     max_pulls: options.MaxPulls = 200_000,
     compare: options.Compare = True,
@@ -123,24 +122,23 @@ def run(
     """One complete experiment, simulated, with its certificate.
 
     The policy sees readings only; the truth answers its pulls and judges at the end. Without FILE it is the paper's
-    instance with the paper's policy: 4 x 200 rounds of exploration at level 0.2, then Safe-LinGapE.
+    instance; the policy is safe-gap unless the file or --policy names another.
     """
-    wishes = {
-        "name": policy, "selection": selection, "levels": levels, "pull": pull, "explore": explore,
-        "reward_radius": reward_radius, "safety_radius": safety_radius, "null_pull": null_pull,
-    }  # fmt: skip
+    wished = wishes(context)
 
     def work(output: Output) -> int:
         from surefoot.cli.run import run_once
-        from surefoot.cli.scenario import scenario_of
+        from surefoot.cli.scenario import scenarios_of
 
-        return run_once(output, scenario_of(file, world).with_policy(wishes), seed, max_pulls, compare)
+        (scenario,) = scenarios_of(file, world, wished)
+        return run_once(output, scenario, seed, max_pulls, compare)
 
     return Job(work, json, quiet)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.SIMULATE)
+@app.command(cls=PoliciesCommand, epilog=help_pages.SIMULATE)
 def simulate(
+    context: typer.Context,
     file: options.File = None,
     world: options.World = None,
     runs: options.RunCount = 100,
@@ -148,44 +146,34 @@ def simulate(
     workers: options.Workers = None,
     max_pulls: options.MaxPulls = 200_000,
     confidence: options.Confidence = 0.95,
-    policy: options.Policies = None,
-    selection: options.Selection = None,
-    levels: options.Levels = None,
-    pull: options.PullRule = None,
-    explore: options.Explore = None,
-    reward_radius: options.RewardRadius = None,
-    safety_radius: options.SafetyRadius = None,
-    null_pull: options.NullPull = None,
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> Job:
-    """Many runs: how long, how often wrong, how often unsafe."""
-    wishes = {
-        "selection": selection, "levels": levels, "pull": pull, "explore": explore, "reward_radius": reward_radius,
-        "safety_radius": safety_radius, "null_pull": null_pull,
-    }  # fmt: skip
+    """Many runs: how long, how often wrong, how often unsafe.
+
+    Without FILE it is the paper's instance; the policy is safe-gap unless the file or --policy names others.
+    """
+    wished = wishes(context)
 
     def work(output: Output) -> int:
-        from surefoot.cli.scenario import scenario_of
+        from surefoot.cli.scenario import scenarios_of
         from surefoot.cli.simulate import simulate_many
 
-        scenario = scenario_of(file, world)
-        names: list[str | None] = [*policy] if policy else [None]
-        contestants = [scenario.with_policy({"name": name, **wishes}).policy for name in names]
-        return simulate_many(output, scenario, contestants, runs, seed, workers, max_pulls, confidence, out)
+        scenarios = scenarios_of(file, world, wished)
+        return simulate_many(output, scenarios, runs, seed, workers, max_pulls, confidence, out)
 
     return Job(work, json, quiet)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.SHOW)
-def show(file: options.ProblemFile, json: options.Json = False) -> Job:
+def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: options.Json = False) -> Job:
     """A problem file, checked and explained; it needs no world."""
 
     def work(output: Output) -> int:
         from surefoot.cli.show import show_file
 
-        return show_file(output, file)
+        return show_file(output, file, policy)
 
     return Job(work, json)
 

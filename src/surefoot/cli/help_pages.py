@@ -6,6 +6,9 @@ from typer.core import TyperCommand
 
 from surefoot.cli import exit_codes
 
+PROBLEM, POLICY, WORK, OUTPUT = "Problem", "Policy (see `surefoot policies`)", "Work", "Output"
+ORDER = ("Arguments", PROBLEM, POLICY, WORK, OUTPUT, "Options")
+
 
 class Command(TyperCommand):
     """A command whose help shows its options in groups, as plain text: rich's own form takes twice as long to start."""
@@ -18,7 +21,7 @@ class Command(TyperCommand):
             if record is not None:
                 kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 groups.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(record)
-        for title in sorted(groups, key=lambda title: title == "Options"):
+        for title in sorted(groups, key=ORDER.index):
             with formatter.section(title):
                 formatter.write_dl(groups[title])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from surefoot.cli.output import Output
 
@@ -13,3 +14,11 @@ class Job:
     work: Callable[[Output], int]  # returns the exit status
     json: bool
     quiet: bool = False
+
+
+class Which(NamedTuple):
+    """Which study is meant."""
+
+    name: str
+    storage: str | None
+    policy: str | None = None  # where its policy is, if it is one of the user's own

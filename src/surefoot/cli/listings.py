@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.cli import exit_codes
-from surefoot.cli.answers import PROMISES
+from surefoot.cli.answers import promise_in_words
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.live.certificate import guarantee_of
-from surefoot.policies import POLICIES, options
-from surefoot.policies.exploration import EXPLORATIONS
-from surefoot.worlds import WORLDS
 
-CHOICES = {
-    "levels": options.LEVELS, "selection": options.SELECTIONS, "pull": options.PULLS, "radius": options.RADII,
-    "reward_radius": options.RADII, "safety_radius": options.SAFETY_RADII,
-}  # fmt: skip
+if TYPE_CHECKING:
+    from surefoot.problem import Problem
 
 
 def list_worlds(output: Output) -> int:
     """The exit status, once the worlds are told."""
-    listed = [described_world(name) for name in WORLDS]
+    from surefoot.worlds import WORLDS
+
+    listed = [described_world(name, factory) for name, factory in WORLDS.items()]
     if output.json:
-        output.document({"worlds": listed})
+        output.json_result({"worlds": listed})
         return exit_codes.OK
     for world in listed:
         parameters = ", ".join(f"{key} = {value}" for key, value in world["parameters"].items())
@@ -34,9 +31,8 @@ def list_worlds(output: Output) -> int:
     return exit_codes.OK
 
 
-def described_world(name: str) -> dict[str, Any]:
+def described_world(name: str, factory: Any) -> dict[str, Any]:
     """The world as a table."""
-    factory = WORLDS[name]
     world = factory()
     return {
         "name": name,
@@ -49,51 +45,62 @@ def described_world(name: str) -> dict[str, Any]:
 
 def list_policies(output: Output) -> int:
     """The exit status, once the policies and the ways to explore are told."""
-    listed = [described_policy(name) for name in POLICIES]
+    from surefoot.policies import POLICIES
+    from surefoot.policies.exploration import EXPLORATIONS
+
+    listed = [described_policy(name, kind) for name, kind in POLICIES.items()]
     ways: list[dict[str, Any]] = [
         {"kind": kind, "what": first_line(way), "options": [field.name for field in fields(way)]}
         for kind, way in EXPLORATIONS.items()
     ]
     if output.json:
-        output.document({"policies": listed, "explorations": ways})
+        output.json_result({"policies": listed, "explorations": ways})
         return exit_codes.OK
     for policy in listed:
-        choices = [
-            f"{option['name']} = {option['default']}"
-            + (f" (of {', '.join(option['choices'])})" if option["choices"] else "")
-            for option in policy["options"]
-        ]
         keeps = "keeps the limits" if policy["keeps_limits"] else "ignores the limits"
-        tell_entry(output, policy["name"], policy["what"], [f"{keeps}; promise: {policy['promise']}", *choices])
+        details = [f"{keeps}; promise: {policy['promise']}", *(option_in_words(each) for each in policy["options"])]
+        tell_entry(output, policy["name"], policy["what"], details)
     output.out.print("Ways to explore first (--explore KIND:ROUNDS@LEVEL)", style="bold")
     for way in ways:
         tell_entry(output, way["kind"], way["what"], [])
     return exit_codes.OK
 
 
-def described_policy(name: str) -> dict[str, Any]:
+def described_policy(name: str, kind: Any) -> dict[str, Any]:
     """The policy as a table."""
-    kind = POLICIES[name]
-    promises = [PROMISES[guarantee_of(kind(**given))] for given in promised_by(kind)]
+    from surefoot.cli.policy_options import options_of
+
+    options = options_of(kind)
+    selections = [word for option in options if option.name == "selection" for word in option.choices]
+    variants = {word: kind(selection=word) for word in selections} or {"": kind()}
+    found = {word: policy.guarantee(any_problem()) for word, policy in variants.items()}
+    promises = [f"{promise_in_words(each.kind)} ({word})".removesuffix(" ()") for word, each in found.items()]
     return {
         "name": name,
         "what": first_line(kind),
-        "keeps_limits": kind.keeps_limits,
-        "promise": promises[0]
-        if len(set(promises)) == 1
-        else f"{promises[0]} (conservative), {promises[1]} (optimistic)",
+        "keeps_limits": all(each.keeps_limits for each in found.values()),
+        "promise": ", ".join(promises),
         "options": [
-            {"name": field.name, "default": field.default, "choices": list(CHOICES.get(field.name, ()))}
-            for field in fields(kind)
+            {"name": each.name, "default": each.default, "choices": each.choices, "help": each.words}
+            for each in options
         ],
     }
 
 
-def promised_by(kind: type) -> list[dict[str, Any]]:
-    """The settings of a policy that change what it promises."""
-    if "selection" not in [field.name for field in fields(kind)]:
-        return [{}]
-    return [{"selection": "conservative"}, {"selection": "optimistic"}]
+def any_problem() -> Problem:
+    """A problem to ask policies about: which promise they make does not depend on it."""
+    from surefoot.problem import Limit, Problem, Reward
+
+    limit = Limit("reading", at_most=1.0, baseline=0.0, noise=1.0, norm=1.0)
+    reward = Reward(noise=1.0, norm=1.0)
+    return Problem([[1.0]], reward, limit, safe_level=0.5, epsilon=0.1, delta=0.1, delta_safety=0.1)
+
+
+def option_in_words(option: Mapping[str, Any]) -> str:
+    """An option of a policy in one line."""
+    from surefoot.cli.policy_options import sentence
+
+    return f"{option['name']} = {option['default']}  {sentence(option['help'], option['choices'])}"
 
 
 def first_line(thing: object) -> str:

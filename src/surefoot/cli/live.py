@@ -1,20 +1,21 @@
-"""A session as it goes: phase, pulls, the gap against epsilon, and the certified levels growing arm by arm."""
+"""An experiment as it goes: phase, pulls, the gap against epsilon, and the certified levels growing arm by arm."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite, log
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from surefoot.cli.output import Output
+from surefoot.live.pulls import Status
 from surefoot.live.session import Session
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
 FRAMES_PER_SECOND = 12
 ARMS_SHOWN = 12
@@ -49,11 +50,11 @@ class History:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
 
-    def follow(self, session: Session) -> None:
-        """Keeps where the session stands, if it has moved on: for one who does not see every pull."""
-        if self.points and self.points[-1][0] == session.pulls:
+    def follow(self, status: Status) -> None:
+        """Keeps where an experiment stands, if it has moved on: for one who does not see every pull."""
+        if self.points and self.points[-1][0] == status.pulls:
             return
-        self.points.append((session.pulls, session.levels.tolist(), session.gap))
+        self.points.append((status.pulls, list(status.levels.values()), status.gap))
         if len(self.points) >= 2 * POINTS:
             self.points = self.points[::2]
 
@@ -63,7 +64,7 @@ class History:
 
     def gaps(self) -> list[float]:
         """The gap so far, from where the policy began to decide."""
-        return [gap for _, _, gap in self.points if gap is not None]
+        return [gap for _, _, gap in self.points if gap is not None and isfinite(gap)]
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def watched(output: Output, title: str) -> Iterator[Watch]:
             nonlocal shown
             history.add(session)
             if session.stopped or monotonic() - shown > 1.0 / FRAMES_PER_SECOND:
-                live.update(picture(title, session, history), refresh=True)
+                live.update(picture(title, session.status(), session.guarantee.keeps_limits, history), refresh=True)
                 shown = monotonic()
 
         yield watch
@@ -102,54 +103,74 @@ def lines(output: Output, title: str) -> Watch:
             return
         due *= 2
         gap = "" if session.gap is None else f"  gap {session.gap:.4g} (epsilon {session.problem.epsilon:.4g})"
-        low, high = session.levels.min(), session.levels.max()
-        output.err.print(f"{session.pulls:>9,} pulls  {phase(session):<7} levels {low:.2f} to {high:.2f}{gap}")
+        low, high, stands = session.levels.min(), session.levels.max(), phase(session.status())
+        output.err.print(f"{session.pulls:>9,} pulls  {stands:<7} levels {low:.2f} to {high:.2f}{gap}")
 
     return watch
 
 
-def phase(session: Session) -> str:
-    """What the session is doing, in a word."""
-    return session.outcome or session.status().phase
+def phase(status: Status) -> str:
+    """What the experiment is doing, in a word."""
+    return status.outcome or status.phase
 
 
-def picture(title: str, session: Session, history: History) -> Group:
+def known_gap(status: Status) -> float | None:
+    """The gap; None while exploring, and where nobody knows it: a study of another version is not recomputed."""
+    return status.gap if status.gap is not None and isfinite(status.gap) else None
+
+
+def busiest(status: Status) -> list[int]:
+    """The few arms that were pulled most, in the order of the problem."""
+    pulls = list(status.pulls_per_arm.values())
+    return sorted(sorted(range(len(pulls)), key=lambda k: -pulls[k])[:ARMS_SHOWN])
+
+
+def picture(title: str, status: Status, keeps_limits: bool, history: History) -> Group:
     """One frame."""
     from rich.console import Group
     from rich.text import Text
 
+    gap = known_gap(status)
     head = Text.assemble(
-        (f"{title}\n", "bold"), f"{phase(session)}, ", (f"{session.pulls:,}", "bold"),
-        " pull" if session.pulls == 1 else " pulls",
-        *(() if session.gap is None else (", gap ", (f"{session.gap:.4g}", "bold"))),
-        f", epsilon {session.problem.epsilon:.4g}",
-        (f"  {curve(np.log(np.maximum(history.gaps(), 1e-12)).tolist())}", "cyan"),
+        (f"{title}\n", "bold"), f"{phase(status)}, ", (f"{status.pulls:,}", "bold"),
+        " pull" if status.pulls == 1 else " pulls",
+        *(() if gap is None else (", gap ", (f"{gap:.4g}", "bold"))),
+        f", epsilon {status.epsilon:.4g}",
+        (f"  {curve([log(max(each, 1e-12)) for each in history.gaps()])}", "cyan"),
     )  # fmt: skip
-    return Group(head, level_table(session, history))
+    return Group(head, level_table(status, keeps_limits, history))
 
 
-def level_table(session: Session, history: History) -> Table:
+def level_table(status: Status, keeps_limits: bool, history: History) -> Table:
     """The arms that were pulled most, each with its certified level as a bar and how it grew."""
     from rich.table import Table
     from rich.text import Text
 
-    names, levels, pulls = session.problem.names, session.levels, session.pulls_per_arm
-    busiest = sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
-    title = "certified level" if session.guarantee.keeps_limits else "level"
+    names, shown = list(status.levels), busiest(status)
+    title = "certified level" if keeps_limits else "level"
     table = Table("arm", title, "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
     table.columns[-1].justify = "right"
-    for k in busiest:
-        filled = round(levels[k] * BAR)
-        bar = Text.assemble(("█" * filled, "green"), ("░" * (BAR - filled), "dim"))
+    for k in shown:
+        level = status.levels[names[k]]
         grown = Text(curve(history.levels_of(k), 0.0, 1.0), "cyan")
-        table.add_row(Text(names[k]), bar, f"{levels[k]:.3f}", grown, f"{pulls[k]:,}")
-    if len(names) > len(busiest):
-        table.add_row(f"and {len(names) - len(busiest):,} more", "", "", "", "")
+        said = f"{level:.3f}" if isfinite(level) else "unknown"
+        table.add_row(Text(names[k]), bar(level), said, grown, f"{status.pulls_per_arm[names[k]]:,}")
+    if len(names) > len(shown):
+        table.add_row(f"and {len(names) - len(shown):,} more", "", "", "", "")
     return table
+
+
+def bar(level: float) -> Text:
+    """The level as a bar; empty where nobody knows it."""
+    from rich.text import Text
+
+    filled = round(level * BAR) if isfinite(level) else 0
+    return Text.assemble(("█" * filled, "green"), ("░" * (BAR - filled), "dim"))
 
 
 def curve(values: list[float], low: float | None = None, high: float | None = None) -> str:
     """The values as a row of blocks, at most POINTS of them."""
+    values = [value for value in values if isfinite(value)]
     if not values:
         return ""
     step = -(-len(values) // POINTS)

@@ -1,47 +1,27 @@
-"""The options of the command line, each written once."""
+"""The options of the command line, each written once; those of policies are made in `policy_options`."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-
-def _policy(flag: str, words: str, metavar: str | None = "WORD") -> Any:
-    title = "Policy (see `surefoot policies`)"
-    return typer.Option(flag, help=words, metavar=metavar, show_default=False, rich_help_panel=title)
+from surefoot.cli.help_pages import OUTPUT, PROBLEM, WORK
 
 
 def _work(flag: str, words: str, default: bool | str = True) -> Any:
-    return typer.Option(flag, help=words, show_default=default, rich_help_panel="Work")
+    return typer.Option(flag, help=words, show_default=default, rich_help_panel=WORK)
 
 
 def _output(*flags: str, words: str) -> Any:
-    return typer.Option(*flags, help=words, rich_help_panel="Output")
+    return typer.Option(*flags, help=words, rich_help_panel=OUTPUT)
 
 
 _FILE = "A problem file, TOML or JSON, with a [world] table. Left out: the paper's instance."
 _WORLD = "A world of `surefoot worlds` with its own problem, in place of FILE."
-_EXPLORE = "round-robin, uniform-random, e-optimal or until-confident, such as round-robin:800@0.2; or none."
 
 File = Annotated[Path | None, typer.Argument(help=_FILE, show_default=False)]
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file, TOML or JSON.")]
-World = Annotated[str | None, typer.Option("--world", help=_WORLD, metavar="NAME", rich_help_panel="Problem")]
-
-Policy = Annotated[str | None, _policy("--policy", "safe-gap, safe-lingape, lingape or uniform.", "NAME")]
-Policies = Annotated[
-    list[str] | None, _policy("--policy", "safe-gap, safe-lingape, lingape or uniform; again for a comparison.", "NAME")
-]
-Selection = Annotated[
-    str | None, _policy("--selection", "conservative (Proposition 1) or optimistic (within epsilon).")
-]
-Levels = Annotated[str | None, _policy("--levels", "static, dynamic or dynamic-max.")]
-PullRule = Annotated[str | None, _policy("--pull", "greedy, rounding or rounding-finite.")]
-Explore = Annotated[str | None, _policy("--explore", _EXPLORE, "KIND:ROUNDS[@LEVEL]")]
-RewardRadius = Annotated[str | None, _policy("--reward-radius", "determinant, norm, squared-sum or mixture.")]
-SafetyRadius = Annotated[str | None, _policy("--safety-radius", "the same, or own-pulls.")]
-NullPull = Annotated[
-    bool | None, _policy("--null-pull/--no-null-pull", "Whether doing nothing may be the answer.", None)
-]
+World = Annotated[str | None, typer.Option("--world", help=_WORLD, metavar="NAME", rich_help_panel=PROBLEM)]
 
 Seed = Annotated[int, _work("--seed", "Fixes every random draw.")]
 MaxPulls = Annotated[int, _work("--max-pulls", "Give up after so many pulls: undecided.")]
@@ -65,6 +45,8 @@ Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs an
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
 _CONFIRMED = "Confirm it: nothing is left out, or picked, because of its result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
+_INTAKE = "Take results in by-number, whatever the delays, or on-arrival, as they come."
+_HANDED_IN = "The study's policy, if it is one of your own: MODULE:NAME or FILE.py:NAME."
 _OLDER = "All that were asked for longer ago: seconds, or such as 30m, 12h, 7d."
 
 
@@ -75,6 +57,13 @@ def _study(*flags: str, words: str, metavar: str | None = None, default: bool | 
 Storage = Annotated[
     str | None, _study("--storage", words=_STORAGE, metavar="URL", default="SUREFOOT_STORAGE, or surefoot.db here")
 ]
+HandedIn = Annotated[str | None, _study("--policy", words=_HANDED_IN, metavar="PLACE")]
+AllHandedIn = Annotated[
+    list[str] | None, _study("--policy", words="As for a study; again for each that is needed.", metavar="PLACE")
+]
+FilesPolicy = Annotated[
+    str | None, _study("--policy", words="The file's policy, if it is one of your own.", metavar="PLACE")
+]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.")]
 PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the pull.")]
 OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
@@ -84,9 +73,8 @@ NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write
 StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
 
 LoadIfExists = Annotated[bool, _study("--load-if-exists", words="Continue a study of this name, if it is the same.")]
-Fold = Annotated[
-    str, _study("--fold", words="Take results in by number (order) or as they come (arrival).", default=True)
-]
+Intake = Annotated[str, _study("--intake", words=_INTAKE, metavar="WORD", default=True)]
+Fold = Annotated[str | None, typer.Option("--fold", hidden=True)]  # what --intake was called in the first version
 AlarmLevel = Annotated[float, _study("--alarm-level", words="The chance of a false alarm in its life.", default=True)]
 StudyBudget = Annotated[int | None, _study("--max-pulls", words="Give up after so many pulls: undecided.")]
 WarmStart = Annotated[str | None, _study("--warm-start", words="Take over the results of this study.", metavar="STUDY")]

@@ -10,13 +10,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from surefoot.cli import exit_codes
 from surefoot.errors import ErrorDocument, SurefootError, SurefootWarning, with_notes
 from surefoot.plain_data import json_text
+from surefoot.progress import silence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,9 +48,17 @@ class Output:
         """Standard error, for progress, warnings and errors."""
         return _console(stderr=True)
 
-    def document(self, table: Mapping[str, Any]) -> None:
+    def json_result(self, table: Mapping[str, Any]) -> None:
         """The result, as the one document on standard output."""
         sys.stdout.write(json_text({**table, "warnings": self.warnings}))
+
+    def answer(self, table: Mapping[str, Any], words: str, status: int = exit_codes.OK) -> int:
+        """The exit status, once the result is told: the table with --json, otherwise the words."""
+        if self.json:
+            self.json_result(table)
+        else:
+            self.out.print(words, soft_wrap=not self.out.is_terminal, markup=False)
+        return status
 
     def paragraph(self, message: str, style: str) -> None:
         """The message on standard error; on a terminal wrapped between words, elsewhere one line."""
@@ -63,7 +72,7 @@ class Output:
             raise error
         status = exit_codes.of_error(error)
         if self.json:
-            self.document({"error": documented(error), "exit_status": status})
+            self.json_result({"error": documented(error), "exit_status": status})
         else:
             self.paragraph(f"error: {told(error)}", "red")
         return status
@@ -87,6 +96,12 @@ class Output:
                         self.paragraph(f"warning: {message}", "yellow")
 
             warnings.showwarning = show
+            yield
+
+    @contextmanager
+    def heeding_silence(self) -> Iterator[None]:
+        """Inside, nobody is told about compilation where no progress is wanted."""
+        with nullcontext() if self.shows_progress else silence():
             yield
 
 

@@ -24,7 +24,7 @@ def reproduce_paper(
     with watching(output) as watch:
         done = reproduce(experiments, out=out, runs=runs, quick=quick, seed=seed, workers=workers, watch=watch)
     if output.json:
-        output.document(document(done))
+        output.json_result(told_to_programs(done))
     else:
         tell(output, done)
     return exit_codes.OK
@@ -57,7 +57,7 @@ def lines(output: Output) -> Watch:
     return watch
 
 
-def document(done: Reproduction) -> dict[str, Any]:
+def told_to_programs(done: Reproduction) -> dict[str, Any]:
     """Everything about the reproduction, for a program to read."""
     return {
         "surefoot": __version__,

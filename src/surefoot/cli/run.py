@@ -35,13 +35,9 @@ class Experiment:
         session, certificate, answer = self.session, self.session.certificate, self.session.recommendation
         return {
             "policy": policies.to_dict(session.policy),
-            "outcome": session.outcome,
-            "pulls": session.pulls,
-            "gap": session.gap,
-            "recommendation": vars(answer) if answer else None,
-            "certificate": certificate.to_dict() if certificate else None,
-            "levels": dict(zip(session.problem.names, session.levels, strict=True)),
-            "pulls_per_arm": dict(zip(session.problem.names, session.pulls_per_arm, strict=True)),
+            **session.status().to_dict(),
+            "recommendation": answer and answer.to_dict(),
+            "certificate": certificate and certificate.to_dict(),
             "judged": {**vars(self.verdict), "unsafe_share": self.unsafe_share},
         }
 
@@ -65,7 +61,7 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
     if compare and scenario.policy.guarantee(scenario.problem).keeps_limits:
         beside = carried_out(scenario, LinGapE(), seed, max_pulls, unwatched)
     if output.json:
-        output.document(document(scenario, seed, max_pulls, experiment, beside))
+        output.json_result(told_to_programs(scenario, seed, max_pulls, experiment, beside))
     else:
         found = experiment.session
         tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation)
@@ -73,7 +69,7 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
     return exit_codes.BY_OUTCOME[experiment.session.outcome or "undecided"]
 
 
-def document(
+def told_to_programs(
     scenario: Scenario, seed: int, max_pulls: int, experiment: Experiment, beside: Experiment | None
 ) -> dict[str, object]:
     """Everything about the experiment, for a program to read."""

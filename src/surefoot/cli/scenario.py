@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot import policies, worlds
+from surefoot import worlds
+from surefoot.cli.choosing import chosen_policies, reading
+from surefoot.cli.policy_options import Wishes
 from surefoot.errors import ABSENT, InvalidInput
-from surefoot.policies import Policy, default_policy
+from surefoot.policies import Policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import known_keys
 from surefoot.problem.files import read_table
 from surefoot.worlds import Linear, World, check_world
 
 NOT_OF_THE_PROBLEM = ("world", "policy")
+
+
+@dataclass(frozen=True)
+class Posed:
+    """What a file says, or what is there without one: a problem, and perhaps a world to simulate and a policy."""
+
+    problem: Problem
+    world: World | None = None
+    policy: Mapping[str, Any] | None = None  # its table; `choosing` makes the policy of it
+    file: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -34,67 +46,46 @@ class Scenario:
     def __post_init__(self) -> None:
         check_world(self.world)
 
-    def with_policy(self, wishes: Mapping[str, Any]) -> Scenario:
-        """The same with the wished-for policy."""
-        return replace(self, policy=wished_policy(self.policy, wishes))
 
-
-def wished_policy(policy: Policy, wishes: Mapping[str, Any]) -> Policy:
-    """The policy with these options; wishes that are None leave the option as it is.
-
-    A policy of another name starts from its own defaults.
-    """
-    table = policies.to_dict(policy)
-    given = {key: value for key, value in wishes.items() if value is not None}
-    if given.get("name", table["name"]) != table["name"]:
-        table = {"name": given["name"]}
-    if "explore" in given:
-        given["explore"] = exploration(given["explore"])
-    return policies.from_dict({**table, **given})
-
-
-def scenario_of(file: Path | None, world: str | None) -> Scenario:
-    """The scenario in the file or of the named world; without either the paper's."""
-    if file is not None and world is not None:
-        raise InvalidInput("--world", world, f"is given beside the file {file}", "Choose one of the two.")
-    if file is not None:
-        table = read_table(file)
-        try:
-            return scenario_in(table, file.parent)
-        except InvalidInput as error:
-            error.add_note(f"while reading {file}")
-            raise
-    if world is not None:
-        found = worlds.make(world)
-        return Scenario(found, found.default_problem(), default_policy())
-    papers = worlds.hard()
-    return Scenario(papers, papers.paper_problem(), default_policy())
-
-
-def posed_in(file: Path) -> tuple[Problem, Policy | None, World | None]:
-    """The problem in the file, with the policy and the world if there are any."""
-    table = read_table(file)
-    if "world" in table:
-        scenario = scenario_of(file, None)
-        problem, world = scenario.problem, scenario.world
-    else:
-        problem, world = Problem.load(file), None
-    return problem, policies.from_dict(section(table, "policy")) if "policy" in table else None, world
-
-
-def scenario_in(table: Mapping[str, Any], folder: Path) -> Scenario:
-    """The scenario that the table of a file describes."""
-    if "world" not in table:
+def scenarios_of(file: Path | None, world: str | None, wishes: Wishes) -> list[Scenario]:
+    """One scenario for each policy, in the file or in the named world; without either in the paper's."""
+    posed = posed_for(file, world)
+    if posed.world is None:
         remedy = (
             "Add one: with name = one of `surefoot worlds`, or with a truth as `surefoot run --help` shows. To check "
             "the file alone, use `surefoot show`; for a real experiment, use sf.Session in Python."
         )
-        raise InvalidInput("[world]", ABSENT, "run and simulate need a world that answers the pulls", remedy)
-    setting = section(table, "world")
-    own = {key: value for key, value in table.items() if key not in NOT_OF_THE_PROBLEM}
-    world, problem = named_world(setting, own, folder) if "name" in setting else stated_world(setting, own, folder)
-    policy = policies.from_dict(section(table, "policy")) if "policy" in table else default_policy()
-    return Scenario(world, problem, policy)
+        with reading(file):
+            raise InvalidInput("[world]", ABSENT, "run and simulate need a world that answers the pulls", remedy)
+    chosen = chosen_policies(posed.policy, wishes, file)
+    return [Scenario(posed.world, posed.problem, policy) for policy in chosen]
+
+
+def posed_for(file: Path | None, world: str | None) -> Posed:
+    """What is posed in the file or in the named world; without either the paper's problem."""
+    if file is not None and world is not None:
+        raise InvalidInput("--world", world, f"is given beside the file {file}", "Choose one of the two.")
+    if file is not None:
+        return posed_in(file)
+    if world is not None:
+        found = worlds.make(world)
+        return Posed(found.default_problem(), found)
+    papers = worlds.hard()
+    return Posed(papers.paper_problem(), papers)
+
+
+def posed_in(file: Path) -> Posed:
+    """What the file says."""
+    table = read_table(file)
+    with reading(file):
+        policy = section(table, "policy") if "policy" in table else None
+        own = {key: value for key, value in table.items() if key not in NOT_OF_THE_PROBLEM}
+        if "world" not in table:
+            return Posed(Problem.from_dict(own, folder=file.parent), None, policy, file)
+        setting = section(table, "world")
+        pose = named_world if "name" in setting else stated_world
+        world, problem = pose(setting, own, file.parent)
+        return Posed(problem, world, policy, file)
 
 
 def named_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> tuple[Linear, Problem]:
@@ -132,21 +123,3 @@ def section(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise InvalidInput(key, found, "must be a table", f"Write [{key}] and its keys below it.")
     return found
-
-
-def exploration(text: str) -> dict[str, Any] | None:
-    """The table of an exploration that is written KIND:ROUNDS@LEVEL, the last two optional; None for "none"."""
-    if text == "none":
-        return None
-    plan, _, level = text.partition("@")
-    kind, _, rounds = plan.partition(":")
-    try:
-        return {
-            "kind": kind,
-            **({"rounds": int(rounds)} if rounds else {}),
-            **({"level": float(level)} if level else {}),
-        }
-    except ValueError:
-        raise InvalidInput(
-            "--explore", text, "must read KIND:ROUNDS@LEVEL", "For example round-robin:800@0.2, or none."
-        ) from None

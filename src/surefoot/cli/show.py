@@ -14,12 +14,17 @@ from surefoot.problem import Problem
 ARMS_SHOWN = 20
 
 
-def show_file(output: Output, file: Path) -> int:
+def show_file(output: Output, file: Path, handed_in: str | None) -> int:
     """The exit status, once the file is checked and told."""
-    problem, policy, truth = posed_in(file)
-    world = None if truth is None else truth.name
+    posed = posed_in(file)
+    problem, world = posed.problem, None if posed.world is None else posed.world.name
+    policy = None
+    if posed.policy is not None or handed_in is not None:
+        from surefoot.cli.choosing import chosen_policy
+
+        policy = chosen_policy(posed.policy, handed_in, {}, file)
     if output.json:
-        output.document(
+        output.json_result(
             {
                 "fingerprint": problem.fingerprint, "spans": problem.spans, "rank": problem.rank,
                 "problem": problem.to_dict(), "world": world, "policy": policies.to_dict(policy) if policy else None,

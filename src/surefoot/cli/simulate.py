@@ -13,8 +13,6 @@ from surefoot.cli.output import Output
 from surefoot.cli.scenario import Scenario
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import write_bytes
-from surefoot.live.certificate import confidence_of
-from surefoot.policies import Policy
 from surefoot.results import Runs
 from surefoot.simulation import simulate
 
@@ -23,19 +21,19 @@ NEEDS = {".csv": ["pandas"], ".parquet": ["pandas", "pyarrow"]}
 
 
 def simulate_many(
-    output: Output, scenario: Scenario, contestants: Sequence[Policy], runs: int, seed: int, workers: int | None,
-    max_pulls: int, confidence: float, out: Path | None,
+    output: Output, scenarios: Sequence[Scenario], runs: int, seed: int, workers: int | None, max_pulls: int,
+    confidence: float, out: Path | None,
 ) -> int:  # fmt: skip
-    """The exit status, once the runs are done, written and told."""
+    """The exit status, once the runs are done, written and told; the scenarios differ in their policies alone."""
     if not 0.0 < confidence < 1.0:
         raise InvalidInput("--confidence", confidence, "must lie between 0 and 1", "For example 0.95.")
     if out is not None:
         check_writable(out)
     found: list[Runs] = []
-    for policy in contestants:
+    for scenario in scenarios:
         played = simulate(
-            scenario.world, scenario.problem, policy, runs=runs, seed=seed, workers=workers, max_pulls=max_pulls,
-            progress=output.shows_progress and output.err.is_terminal,
+            scenario.world, scenario.problem, scenario.policy, runs=runs, seed=seed, workers=workers,
+            max_pulls=max_pulls, progress=output.shows_progress and output.err.is_terminal,
         )  # fmt: skip
         if len(played) == 0 and not found:
             raise KeyboardInterrupt("Interrupted before the first run was done.")
@@ -46,9 +44,9 @@ def simulate_many(
     if out is not None:
         write_rows(out, found)
     if output.json:
-        output.document(document(scenario, seed, max_pulls, found, summaries))
+        output.json_result(told_to_programs(scenarios[0], seed, max_pulls, found, summaries))
     else:
-        tell_summaries(output, scenario, found, summaries)
+        tell_summaries(output, scenarios[0], found, summaries)
         if out is not None:
             output.out.print(f"{sum(map(len, found)):,} rows in {out}", soft_wrap=True)
     return exit_codes.INTERRUPTED if found[-1].interrupted else exit_codes.OK
@@ -79,7 +77,7 @@ def write_rows(out: Path, found: Sequence[Runs]) -> None:
     write_bytes("--out", out, content)
 
 
-def document(
+def told_to_programs(
     scenario: Scenario, seed: int, max_pulls: int, found: Sequence[Runs], summaries: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     """Everything about the runs, for a program to read."""
@@ -131,12 +129,13 @@ def rate(name: str) -> Cell:
 
 def allowed_wrong(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of broken promises that the certificates allow."""
-    return percent(1.0 - confidence_of(runs.policy, runs.problem))
+    return percent(1.0 - runs.policy.guarantee(runs.problem).confidence)
 
 
 def allowed_unsafe(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of unsafe runs that the certificates allow."""
-    return percent(runs.problem.delta_safety) if runs.policy.keeps_limits else "nothing"
+    safety = runs.policy.guarantee(runs.problem).safety
+    return "nothing" if safety is None else percent(1.0 - safety)
 
 
 def percent(share: float) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from surefoot.cli import exit_codes
+from surefoot.cli.loading import policy_named
 from surefoot.cli.output import Output
-from surefoot.cli.study import told
 from surefoot.errors import counted
 from surefoot.storage.maintenance import backup, upgrade
 from surefoot.studies.integrity import check_storage
@@ -18,18 +19,18 @@ def upgrade_storage(output: Output, storage: str | None) -> int:
     words = f"{done.storage}: from {done.before or 'nothing'} to {done.after}."
     if not done.changed:
         words = f"{done.storage} is up to date ({done.after})."
-    return told(output, {**vars(done), "changed": done.changed}, words)
+    return output.answer({**vars(done), "changed": done.changed}, words)
 
 
 def back_up(output: Output, storage: str | None, path: Path) -> int:
     """Copies everything into a new file."""
     place = backup(storage, path)
-    return told(output, {"path": str(place)}, f"Everything is in {place}: use it with --storage sqlite:///{place}")
+    return output.answer({"path": str(place)}, f"Everything is in {place}: use it with --storage sqlite:///{place}")
 
 
-def check_whole(output: Output, storage: str | None) -> int:
-    """Looks through everything."""
-    found = check_storage(storage)
+def check_whole(output: Output, storage: str | None, policies: Sequence[str]) -> int:
+    """Looks through everything; studies with a policy of the user's own need it handed in."""
+    found = check_storage(storage, [policy_named(word) for word in policies])
     if not output.json:
         for fault in found.faults:
             output.out.print(f"- {fault}", soft_wrap=True, markup=False)
@@ -37,4 +38,4 @@ def check_whole(output: Output, storage: str | None) -> int:
     words = (
         f"{found.storage}: {counted(found.studies, 'study', 'studies')}, {counted(found.events, 'event')}, {verdict}."
     )
-    return told(output, found.to_dict(), words, exit_codes.OK if found.sound else exit_codes.FAULTS)
+    return output.answer(found.to_dict(), words, exit_codes.OK if found.sound else exit_codes.FAULTS)

@@ -34,12 +34,12 @@ def backup(path: options.NewFile, storage: options.Storage = None, json: options
 
 
 @app.command(cls=help_pages.Command)
-def check(storage: options.Storage = None, json: options.Json = False) -> Job:
+def check(policy: options.AllHandedIn = None, storage: options.Storage = None, json: options.Json = False) -> Job:
     """Look through the file and its rows, and audit every study."""
 
     def work(output: Output) -> int:
         from surefoot.cli.storage import check_whole
 
-        return check_whole(output, storage)
+        return check_whole(output, storage, policy or [])
 
     return Job(work, json)

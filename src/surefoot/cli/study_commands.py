@@ -1,73 +1,71 @@
 """What can be typed after `surefoot study`: each verb of a study as a command, for scripts in any language."""
 
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import typer
 
 from surefoot.cli import help_pages, options
-from surefoot.cli.job import Job
+from surefoot.cli.job import Job, Which
 from surefoot.cli.output import Output
+from surefoot.cli.policy_options import PolicyCommand, wishes
 
 app = typer.Typer(rich_markup_mode=None, help="Experiments that are kept: they survive crashes, workers and years.",
                   epilog=help_pages.STUDY)  # fmt: skip
 
 
-def verb(json: bool, name: str, *words: Any, **named: Any) -> Job:
-    """The job that calls this function of `surefoot.cli.study`; it is loaded when the job is done."""
+def verb(json: bool, place: str, *words: Any) -> Job:
+    """The job that calls this function of `surefoot.cli`, written MODULE.NAME; it is loaded when the job is done."""
+    home, _, name = place.partition(".")
 
     def work(output: Output) -> int:
-        from surefoot.cli import study
-
-        status: int = getattr(study, name)(output, *words, **named)
+        status: int = getattr(import_module(f"surefoot.cli.{home}"), name)(output, *words)
         return status
 
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_CREATE)
+@app.command(cls=PolicyCommand, epilog=help_pages.STUDY_CREATE)
 def create(
+    context: typer.Context,
     name: options.StudyName,
     file: options.ProblemFile,
-    policy: options.Policy = None,
-    selection: options.Selection = None,
-    levels: options.Levels = None,
-    pull: options.PullRule = None,
-    explore: options.Explore = None,
-    reward_radius: options.RewardRadius = None,
-    safety_radius: options.SafetyRadius = None,
-    null_pull: options.NullPull = None,
     seed: options.Seed = 0,
     max_pulls: options.StudyBudget = None,
-    fold: options.Fold = "order",
+    intake: options.Intake = "by-number",
     alarm_level: options.AlarmLevel = 0.01,
     warm_start: options.WarmStart = None,
     load_if_exists: options.LoadIfExists = False,
+    fold: options.Fold = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
-    """A new study of the problem in a file."""
-    wishes = {
-        "name": policy, "selection": selection, "levels": levels, "pull": pull, "explore": explore,
-        "reward_radius": reward_radius, "safety_radius": safety_radius, "null_pull": null_pull,
-    }  # fmt: skip
+    """A new study of the problem in a file.
+
+    The policy is safe-gap unless the file or --policy names another.
+    """
     settings = {
-        "seed": seed, "max_pulls": max_pulls, "fold": fold, "alarm_level": alarm_level,
+        "seed": seed, "max_pulls": max_pulls, "intake": intake, "fold": fold, "alarm_level": alarm_level,
         "load_if_exists": load_if_exists,
     }  # fmt: skip
-    return verb(json, "create", storage, name, file, wishes, warm_start, settings)
+    return verb(json, "study_lifecycle.create", Which(name, storage), file, wishes(context), warm_start, settings)
 
 
 @app.command("list", cls=help_pages.Command)
 def list_(storage: options.Storage = None, json: options.Json = False) -> Job:
     """The studies of a storage."""
-    return verb(json, "list_all", storage)
+    return verb(json, "study_list.list_all", storage)
 
 
 @app.command(cls=help_pages.Command)
-def show(name: options.StudyName, storage: options.Storage = None, json: options.Json = False) -> Job:
+def show(
+    name: options.StudyName,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
     """Where a study stands; at its end, the certificate."""
-    return verb(json, "show", storage, name)
+    return verb(json, "study_status.show", Which(name, storage, policy))
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_ASK)
@@ -75,11 +73,12 @@ def ask(
     name: options.StudyName,
     count: options.HowMany = None,
     worker: options.Worker = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The next pull, or several."""
-    return verb(json, "ask", storage, name, count, worker)
+    return verb(json, "study_pulls.ask", Which(name, storage, policy), count, worker)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_TELL)
@@ -89,11 +88,12 @@ def tell(
     reward: options.RewardTold,
     safety: options.SafetyTold,
     level: options.LevelTold = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The result of an open pull."""
-    return verb(json, "tell", storage, name, number, reward, safety, level)
+    return verb(json, "study_pulls.tell", Which(name, storage, policy), number, reward, safety, level)
 
 
 @app.command(cls=help_pages.Command)
@@ -105,11 +105,14 @@ def add(
     safety: options.SafetyTold,
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A result that was measured elsewhere, under the same truth."""
-    return verb(json, "add", storage, name, arm, level, reward, safety, source, not_because_of_result)
+    return verb(
+        json, "study_pulls.add", Which(name, storage, policy), arm, level, reward, safety, source, not_because_of_result
+    )
 
 
 @app.command(cls=help_pages.Command)
@@ -118,11 +121,14 @@ def cancel(
     number: options.PullNumber,
     reason: options.Reason,
     not_because_of_result: options.Confirmed = False,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up an open pull that was not applied."""
-    return verb(json, "give_up", storage, name, "cancel", number, reason, not_because_of_result)
+    return verb(
+        json, "study_stops.give_up", Which(name, storage, policy), "cancel", number, reason, not_because_of_result
+    )
 
 
 @app.command(cls=help_pages.Command)
@@ -131,11 +137,14 @@ def fail(
     number: options.PullNumber,
     reason: options.Reason,
     not_because_of_result: options.Confirmed = False,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up an open pull whose measurement failed."""
-    return verb(json, "give_up", storage, name, "fail", number, reason, not_because_of_result)
+    return verb(
+        json, "study_stops.give_up", Which(name, storage, policy), "fail", number, reason, not_because_of_result
+    )
 
 
 @app.command(cls=help_pages.Command)
@@ -145,11 +154,14 @@ def expire(
     older_than: options.OlderThan = None,
     reason: options.StaleReason = "no result came back",
     not_because_of_result: options.Confirmed = False,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up open pulls from which nothing was heard."""
-    return verb(json, "expire", storage, name, number, older_than, reason, not_because_of_result)
+    return verb(
+        json, "study_stops.expire", Which(name, storage, policy), number, older_than, reason, not_because_of_result
+    )
 
 
 @app.command(cls=help_pages.Command)
@@ -158,11 +170,12 @@ def abort(
     number: options.PullNumber,
     reason: options.Reason,
     by: options.By = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A pull looked unsafe and was stopped; freezes the study."""
-    return verb(json, "abort", storage, name, number, reason, by)
+    return verb(json, "study_stops.abort", Which(name, storage, policy), number, reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -170,11 +183,12 @@ def freeze(
     name: options.StudyName,
     reason: options.Reason,
     by: options.By = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Emergency stop: nobody is given a pull until release."""
-    return verb(json, "hold", storage, name, "freeze", reason, by)
+    return verb(json, "study_stops.hold", Which(name, storage, policy), "freeze", reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -182,11 +196,12 @@ def release(
     name: options.StudyName,
     reason: options.Reason,
     by: options.By = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Let a frozen study go on."""
-    return verb(json, "hold", storage, name, "release", reason, by)
+    return verb(json, "study_stops.hold", Which(name, storage, policy), "release", reason, by)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_WATCH)
@@ -194,42 +209,47 @@ def watch(
     name: options.StudyName,
     once: options.Once = False,
     every: options.Every = 1.0,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The study as it goes, on the terminal; it only reads."""
-
-    def work(output: Output) -> int:
-        from surefoot.cli.watch import watch_study
-
-        return watch_study(output, storage, name, once, every)
-
-    return Job(work, json)
+    return verb(json, "watch.watch_study", Which(name, storage, policy), once, every)
 
 
 @app.command(cls=help_pages.Command)
-def audit(name: options.StudyName, storage: options.Storage = None, json: options.Json = False) -> Job:
+def audit(
+    name: options.StudyName,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
     """Every stored decision against the one recomputed."""
-    return verb(json, "audit", storage, name)
+    return verb(json, "study_status.audit", Which(name, storage, policy))
 
 
 @app.command(cls=help_pages.Command)
 def export(
-    name: options.StudyName, path: options.NewFile, storage: options.Storage = None, json: options.Json = False
+    name: options.StudyName,
+    path: options.NewFile,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
 ) -> Job:
     """The whole study as one file, with checksums."""
-    return verb(json, "export", storage, name, path)
+    return verb(json, "study_lifecycle.export", Which(name, storage, policy), path)
 
 
 @app.command("import", cls=help_pages.Command)
 def import_(
     path: options.StudyFile,
     name: options.NewName = None,
+    policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A study from a file, into this storage."""
-    return verb(json, "import_file", storage, Path(path), name)
+    return verb(json, "study_lifecycle.import_file", storage, path, name, policy)
 
 
 @app.command(cls=help_pages.Command)
@@ -237,4 +257,4 @@ def delete(
     name: options.StudyName, yes: options.Yes = False, storage: options.Storage = None, json: options.Json = False
 ) -> Job:
     """Forget a study and all that happened to it."""
-    return verb(json, "delete", storage, name, yes)
+    return verb(json, "study_lifecycle.delete", Which(name, storage), yes)

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import scenario_of
-from surefoot.problem import Problem
-from surefoot.problem.files import read_table
+from surefoot.cli.scenario import posed_in
 from surefoot.theory import Report, report
 
 
 def tell_theory(output: Output, file: Path) -> int:
     """The exit status, once the theory of the problem in the file is told."""
-    if "world" in read_table(file):
-        scenario = scenario_of(file, None)
-        problem, found = scenario.problem, report(scenario.problem, scenario.world)
-    else:
-        problem = Problem.load(file)
-        found = report(problem)
+    posed = posed_in(file)
+    found = report(posed.problem) if posed.world is None else report(posed.problem, posed.world)
     if output.json:
-        output.document(document(problem, found))
+        output.json_result({"fingerprint": posed.problem.fingerprint, **found.to_dict()})
     else:
         tell(output, found)
     return exit_codes.OK
-
-
-def document(problem: Problem, found: Report) -> dict[str, Any]:
-    """The theory, for a program to read."""
-    return {"fingerprint": problem.fingerprint, **found.to_dict()}
 
 
 def tell(output: Output, found: Report) -> None:

@@ -6,33 +6,36 @@ import time
 from typing import TYPE_CHECKING
 
 from surefoot.cli import exit_codes, live
+from surefoot.cli.job import Which
 from surefoot.cli.output import Output
-from surefoot.cli.study import opened
+from surefoot.cli.study_status import opened
 from surefoot.errors import InvalidInput, StorageError, counted
 from surefoot.problem.checks import number
-from surefoot.studies.status import Glance, glance
+from surefoot.studies.status import Overview, overview_of
 from surefoot.studies.study import Study
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 STATES = {"stale": "yellow", "failed": "yellow", "cancelled": "dim", "aborted-unsafe": "red"}
 
 
-def watch_study(output: Output, storage: str | None, name: str, once: bool, every: float) -> int:
+def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
     """The exit status, once the study has ended or nobody looks any more."""
     pause = number("--every", every, "Give seconds, for example 2.", above=0.0, at_most=86_400.0)
     if output.json and not once:
         raise InvalidInput("--json", True, "is one document, and a view has no end", "Add --once.")
-    study = opened(output, storage, name)
-    seen = glance(study)
+    study = opened(which)
+    seen = look(study)
     if output.json:
-        output.document(document(seen))
+        latest = [{"at": at, "what": what} for at, what in seen.latest]
+        output.json_result({"status": seen.status.to_dict(), "waiting": seen.waiting, "latest": latest})
         return exit_codes.OK
     try:
         if once:
             history = live.History()
-            history.follow(seen.session)
+            history.follow(seen.status)
             output.out.print(picture(study, seen, history))
         elif output.out.is_terminal:
             shown_live(output, study, seen, pause)
@@ -43,13 +46,12 @@ def watch_study(output: Output, storage: str | None, name: str, once: bool, ever
     return exit_codes.OK
 
 
-def document(seen: Glance) -> dict[str, object]:
-    """What is seen, for a program to read."""
-    latest = [{"at": at, "what": what} for at, what in seen.latest]
-    return {"status": seen.status, "waiting": [vars(each) for each in seen.waiting], "latest": latest}
+def look(study: Study) -> Overview:
+    """The study as it is now."""
+    return overview_of(study._handle)
 
 
-def shown_live(output: Output, study: Study, seen: Glance, pause: float) -> None:
+def shown_live(output: Output, study: Study, seen: Overview, pause: float) -> None:
     """Keeps the picture on the terminal up to date until the study ends."""
     from rich.console import Group
     from rich.live import Live
@@ -58,69 +60,75 @@ def shown_live(output: Output, study: Study, seen: Glance, pause: float) -> None
     history, trouble = live.History(), ""
     with Live(console=output.out, auto_refresh=False) as view:
         while True:
-            history.follow(seen.session)
+            history.follow(seen.status)
             frame = picture(study, seen, history)
             view.update(Group(frame, Text(trouble, "red")) if trouble else frame, refresh=True)
-            if seen.status["outcome"] is not None:
+            if seen.status.outcome is not None:
                 return
             time.sleep(pause)
             try:
-                seen, trouble = glance(study), ""
+                seen, trouble = look(study), ""
             except StorageError as error:  # a server that is away comes back, or somebody will look into it
                 trouble = str(error)
 
 
-def told_in_lines(output: Output, study: Study, seen: Glance, pause: float) -> None:
+def told_in_lines(output: Output, study: Study, seen: Overview, pause: float) -> None:
     """Writes a line whenever something has happened, until the study ends."""
     last = -1
     while True:
-        if seen.status["events"] != last:
-            last = seen.status["events"]
+        if seen.status.events != last:
+            last = seen.status.events
             output.out.print(summary(seen), soft_wrap=True, markup=False)
-        if seen.status["outcome"] is not None:
+        if seen.status.outcome is not None:
             return
         time.sleep(pause)
-        seen = glance(study)
+        seen = look(study)
 
 
-def summary(seen: Glance) -> str:
+def summary(seen: Overview) -> str:
     """Where the study stands, in one line."""
-    status = seen.status
-    gap = "" if status["gap"] is None else f", gap {status['gap']:.4g} (epsilon {status['epsilon']:.4g})"
-    stands = "frozen" if status["frozen"] else status["outcome"] or status["phase"]
+    status, gap = seen.status, live.known_gap(seen.status)
+    shown_gap = "" if gap is None else f", gap {gap:.4g} (epsilon {status.epsilon:.4g})"
+    stands = "frozen" if status.frozen else live.phase(status)
     latest = f"; {seen.latest[0][1]}" if seen.latest else ""
-    return f"{stands}, {counted(status['pulls'], 'result')}, {status['states']['open']} open{gap}{latest}"
+    return f"{stands}, {counted(status.pulls, 'result')}, {status.states['open']} open{shown_gap}{latest}"
 
 
-def picture(study: Study, seen: Glance, history: live.History) -> Group:
+def picture(study: Study, seen: Overview, history: live.History) -> Group:
     """One frame."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
     status, now = seen.status, time.time_ns() // 1000
-    parts: list[object] = [live.picture(f"{study.name}  {study.storage}", seen.session, history)]
-    if status["frozen"]:
-        parts.insert(
-            0, Text(f" FROZEN by {status['frozen']['by']}: {status['frozen']['reason']} ", "bold white on red")
-        )
-    parts += [Text(f"Alarm: {message}", "red") for message in status["contradictions"]]
-    counts = [(f"{status['states'][state]:,} {state}", STATES.get(state, "")) for state in status["states"]]
-    told = Text("\n") + Text(", ").join(Text(words, style) for words, style in counts if not words.startswith("0 "))
-    if status["held_back"]:
-        told.append(f", {counted(status['held_back'], 'result')} held back by an earlier pull", "yellow")
+    title, keeps_limits = f"{study.name}  {study.storage}", seen.learner.guarantee.keeps_limits
+    parts: list[object] = [live.picture(title, status, keeps_limits, history)]
+    if status.frozen:
+        parts.insert(0, Text(f" FROZEN by {status.frozen['by']}: {status.frozen['reason']} ", "bold white on red"))
+    parts += [Text(f"Alarm: {message}", "red") for message in status.contradictions]
+    counts = [(f"{count:,} {state}", STATES.get(state, "")) for state, count in status.states.items() if count]
+    told = Text("\n") + Text(", ").join(Text(words, style) for words, style in counts)
+    if status.held_back:
+        told.append(f", {counted(status.held_back, 'result')} held back by an earlier pull", "yellow")
     parts.append(told)
     if seen.waiting:
-        table = Table("open", "arm", "level", "worker", "asked", box=None, pad_edge=False, header_style="dim")
-        for each in seen.waiting:
-            asked = f"{age(now - each.asked_at)} ago"
-            table.add_row(str(each.number), Text(each.name), f"{each.level:.4f}", Text(each.worker or "-"), asked)
-        if status["states"]["open"] > len(seen.waiting):
-            table.add_row("", f"and {status['states']['open'] - len(seen.waiting):,} more", "", "", "")
-        parts.append(table)
+        parts.append(waiting_table(seen, now))
     for at, what in seen.latest:
         parts.append(Text.assemble((f"{age(now - at):>7} ago  ", "dim"), what))
     return Group(*parts)  # type: ignore[arg-type]
+
+
+def waiting_table(seen: Overview, now: int) -> Table:
+    """The pulls that wait for a result, the oldest few, and who has them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("open", "arm", "level", "worker", "asked", box=None, pad_edge=False, header_style="dim")
+    for each in seen.waiting:
+        asked = f"{age(now - each.asked_at)} ago"
+        table.add_row(str(each.number), Text(each.name), f"{each.level:.4f}", Text(each.worker or "-"), asked)
+    if seen.status.states["open"] > len(seen.waiting):
+        table.add_row("", f"and {seen.status.states['open'] - len(seen.waiting):,} more", "", "", "")
+    return table
 
 
 def age(microseconds: int) -> str:

@@ -4,10 +4,9 @@ Kernels are compiled without numba's memory runtime: one that allocates does not
 break parity with the interpreter.
 
 Compiled code is kept on disk between processes: the folder is named by our source (`kernel_cache`), and each loop in it
-by a digest of what is bound into it, foreign code included, so a stale kernel cannot be found.
+by a digest of what is bound into it, foreign code included (`kernel_content`), so a stale kernel cannot be found.
 """
 
-import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -28,11 +27,12 @@ from surefoot.core.kernel import (
     Parts,
     asked_by,
     calls,
-    names_in,
+    is_kernel,
     part_for,
     with_globals,
 )
 from surefoot.core.kernel_cache import cache_folder
+from surefoot.core.kernel_content import digest_of
 
 Announce = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 HOW: dict[str, dict[str, Any]] = {INLINED: {"forceinline": True}, APART: {}, THIN: {"inline": "always"}}
@@ -58,15 +58,16 @@ class Entry:
 
     def _first(self, *args: Any) -> Any:
         """The first call, announced if it takes long."""
-        numba = _numba()
         known = self._ready or self._stored()
         try:
             if known:
                 return self._dispatcher(*args)
             with self._announce(self._label, self._parts) as advance, _counted(advance):
                 return self._dispatcher(*args)
-        except numba.core.errors.NumbaError as error:
-            detail = str(error).strip().splitlines()[0]
+        except OSError:
+            raise  # the disk, and not the source
+        except Exception as error:  # kernels raise nothing; the compiler raises anything
+            detail = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise TypeError(
                 f"{self._label} cannot be compiled ({detail}). A function marked @kernel may use numbers, arrays and "
                 "other kernels only; leave the mark off and it runs in the interpreter."
@@ -77,11 +78,12 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
     """The template as compiled code with the parts bound in; all of them must be kernels."""
     reached = reachable(template, parts)
     with _binding:
-        key = (label, *reached)
+        digest = digest_of(reached)
+        key = (digest, *reached)
         if key not in _entries:
             source = _bound(template, parts)
-            name = source.__name__ = source.__qualname__ = f"{template.__name__}_{slug(label)}_{digest_of(reached)}"
-            folder = cache_folder()
+            name = source.__name__ = source.__qualname__ = f"{template.__name__}_{digest}"
+            folder = cache_folder() if digest else None
 
             def stored() -> bool:
                 return folder is not None and any(folder.rglob(f"*{name}-*.nbi"))
@@ -91,15 +93,17 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
 
 
 def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Any:
-    """The template for the interpreter, its kernels compiled: for parts that are plain Python."""
+    """The template for the interpreter, its kernels compiled: not those that ask a part in plain Python, nor thin ones,
+    which are short and may return part of an array."""
     done: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def bound(function: Callable[..., Any]) -> Any:
         function = part_for(function, parts)
-        if hasattr(function, MARK):
-            return compiled(function, parts, label, announce)
-        if hasattr(function, MACHINE) or not isinstance(function, FunctionType):
+        if not isinstance(function, FunctionType) or hasattr(function, MACHINE):
             return function
+        called_apart = getattr(function, MARK, THIN) != THIN
+        if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
+            return compiled(function, parts, label, announce)
         if function not in done:
             copy = done[function] = with_globals(function, {})
             copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
@@ -121,6 +125,11 @@ def reachable(function: Callable[..., Any], parts: Parts) -> list[FunctionType]:
 
     visit(function)
     return list(found)
+
+
+def asked_for(function: Callable[..., Any], parts: Parts) -> list[Callable[..., Any]]:
+    """What the function calls, and what that calls, each with its part in its place."""
+    return [part_for(each, parts) for caller in reachable(function, parts) for each in calls(caller).values()]
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
@@ -163,7 +172,8 @@ def _part(function: Callable[..., Any], parts: Parts) -> Any:
     if hasattr(function, MACHINE):
         return _instructions()[getattr(function, MACHINE)]
     with _binding:
-        key = tuple(reachable(function, parts))
+        reached = reachable(function, parts)
+        key = (digest_of(reached), *reached)
         if key not in _parts:
             options = OPTIONS | HOW[getattr(function, MARK, APART)]
             compiled = _numba().njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(_bound(function, parts))
@@ -219,38 +229,6 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
             return numba.njit(cache=True, **OPTIONS)(source)
         finally:
             numba.config.CACHE_DIR = before
-
-
-# -- what it is called ------------------------------------------------------------------------------------------------
-
-
-def slug(label: str) -> str:
-    """The label as a part of a function's name."""
-    return "".join(each if each.isalnum() else "_" for each in label)
-
-
-def digest_of(functions: list[FunctionType]) -> str:
-    """A digest of what is bound together: our functions by name (their source names the folder), others by content."""
-    digest = hashlib.sha256()
-    for function in functions:
-        digest.update(f"{function.__module__}.{function.__qualname__}\0".encode())
-        if not (function.__module__ or "").startswith("surefoot."):
-            digest.update(content_of(function))
-    return digest.hexdigest()[:12]
-
-
-def content_of(function: FunctionType) -> bytes:
-    """Everything that a function's compiled form depends on: its code, and the values that it would freeze."""
-    code = function.__code__
-    cells = [repr(cell.cell_contents) for cell in function.__closure__ or ()]
-    values = {name: function.__globals__.get(name) for name in sorted(names_in(code))}
-    frozen = {
-        name: value.tobytes() if isinstance(value, np.ndarray) else repr(value)
-        for name, value in values.items()
-        if isinstance(value, bool | int | float | str | tuple | np.ndarray | np.generic)
-    }
-    constants = [each for each in code.co_consts if not hasattr(each, "co_code")]
-    return repr((code.co_code, constants, code.co_names, code.co_varnames, cells, frozen)).encode()
 
 
 # -- while it lasts ---------------------------------------------------------------------------------------------------

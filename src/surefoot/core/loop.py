@@ -4,21 +4,21 @@ Both are templates around a policy's parts. A live session, several workers at o
 go through `replay`, so a decision that is recomputed years later is the decision that was taken; a single result told
 to a session is a replay of one step.
 
-A pull that is chosen while others are open is chosen on a copy of the state in which each open pull has returned what
-is expected of it: the estimates stay where they are and only the information grows, so nobody is sent to learn what
-another is already learning. The copy chooses the *arm* alone. The level is one that the real state certifies, within
-one step of what was really applied, and nothing ever stops because of the copy.
+A pull that is chosen while others are open is chosen ahead of them, in the state in which each open pull has returned
+what is expected of it: the estimates stay where they are and only the information grows, so nobody is sent to learn
+what another is already learning. That state chooses the *arm* alone. The level is one that the real state certifies,
+within one step of what was really applied, and nothing ever stops because of what is ahead.
 """
 
 from typing import Any
 
-from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.kernel import rare, thin
 from surefoot.core.learn import absorb, begin
 from surefoot.core.levels import stepped
 from surefoot.core.margin import margin
 from surefoot.core.parts import crosses, decide, respond
 from surefoot.core.records import Answers, Records, Script
-from surefoot.core.state import State, Work, copy_state, remember_race
+from surefoot.core.state import State, Work, copy_words, remember_race
 from surefoot.core.types import (
     BREAKDOWN,
     CERTIFIED,
@@ -30,6 +30,7 @@ from surefoot.core.types import (
     Decision,
     Indices,
     Instance,
+    Vector,
 )
 
 # What a step of a script says. All but the last two are about the pull that it names.
@@ -90,49 +91,50 @@ def write_down(state: State, decision: Decision, healthy: bool, records: Records
 
 
 def replay(
-    inst: Instance, rules: Any, state: State, ahead: State, trial: State, work: Work, seed: int, run: int,
+    inst: Instance, rules: Any, state: State, real: Indices, ahead: Indices, work: Work, seed: int, run: int,
     held: Decision, script: Script, queue: Indices, answers: Answers,
 ) -> tuple[bool, float, int, int, int, float, int, float, int, float]:  # fmt: skip
     """Whether the numbers are sound, the certified margin of the next pull, and the fields of the next Decision.
 
-    The state is taken along, and the answers are filled in. `held` is the decision of the state as it comes in. `ahead`
-    and `trial` are room for two copies of it, `queue` for the numbers of all pulls: the state with the open ones
-    anticipated, what a decision may write on, the open ones. The result is flat: to build a named tuple, numba would
-    run Python code that Ctrl-C can break off, and then crash.
+    The state is taken along, and the answers are filled in. `held` is the decision of the state as it comes in. `real`
+    and `ahead` are room for the words of two states, the real one and the one with the open pulls anticipated, and
+    `queue` for the numbers of all pulls, of the open ones. The result is flat: to build a named tuple, numba would run
+    Python code that Ctrl-C can break off, and then crash.
     """
-    healthy, waiting, anticipated = True, 0, -1  # -1: the copy is out of date
+    healthy, waiting, anticipated = True, 0, -1  # -1: what is ahead is out of date
     for i in range(len(script.step)):
         step, p = script.step[i], script.pull[i]
-        subject = state
+        looks_ahead = step == ASKED and waiting > 0 and held.status == PULL
         if step == BEGUN:
             begin(inst, state, work)
             waiting, anticipated = 0, -1
         elif step == LEARNED:
-            healthy = absorb(inst, state, work, script.arm[p], script.applied[p], script.observed[p]) and healthy
+            healthy = take_in(inst, state, work, script.arm[p], script.applied[p], script.observed[p]) and healthy
             waiting, anticipated = left_without(queue, waiting, p), -1
         elif step == DROPPED:
             waiting, anticipated = left_without(queue, waiting, p), -1
             continue
-        elif step == ASKED and waiting > 0 and held.status == PULL:
-            if anticipated < 0:
-                copy_state(state, ahead)
+        elif looks_ahead:
+            copy_words(state.whole, real)
+            if anticipated >= 0:
+                copy_words(ahead, state.whole)
             for q in range(max(anticipated, 0), waiting):
-                anticipate(inst, ahead, work, script.arm[queue[q]], script.asked[queue[q]])
+                anticipate(inst, state, work, script.arm[queue[q]], script.asked[queue[q]])
             anticipated = waiting
-            copy_state(ahead, trial)
-            subject = trial
+            copy_words(state.whole, ahead)  # what a decision writes is no part of it
         elif step != DECIDED:
             if step == ASKED:
                 answer(inst, state, held, held.level, script, answers, p)
             queue[waiting] = p
             waiting += 1
             continue
-        decision = decide(inst, rules, subject, work, seed, run)
-        remember_race(subject, decision.leader, decision.challenger)
-        if step == ASKED:
+        decision = decide(inst, rules, state, work, seed, run)
+        remember_race(state, decision.leader, decision.challenger)
+        if looks_ahead:
+            copy_words(real, state.whole)
             if decision.status == PULL:
                 answer(inst, state, decision, level_while_open(inst, state, decision), script, answers, p)
-            else:  # the copy sees the end, or trouble; only the real state may
+            else:  # what is ahead sees the end, or trouble; only the real state may
                 answer(inst, state, held, held.level, script, answers, p)
             queue[waiting] = p
             waiting += 1
@@ -153,12 +155,18 @@ def level_while_open(inst: Instance, state: State, decision: Decision) -> float:
     return stepped(inst.dial, state.levels, k, level)
 
 
-@kernel
-def anticipate(inst: Instance, ahead: State, work: Work, k: int, level: float) -> None:
+@rare
+def take_in(inst: Instance, state: State, work: Work, k: int, level: float, observed: Vector) -> bool:
+    """What `absorb` says, out of line: here a round waits for people, and one copy compiles faster than two."""
+    return absorb(inst, state, work, k, level, observed)
+
+
+@rare
+def anticipate(inst: Instance, state: State, work: Work, k: int, level: float) -> None:
     """The state after a pull that returned just what is expected of it: the estimates stay, the widths shrink."""
     for s in range(len(inst.R)):
-        work.observed[s] = level * ahead.estimate.est[s, k]
-    absorb(inst, ahead, work, k, level, work.observed)
+        work.observed[s] = level * state.estimate.est[s, k]
+    take_in(inst, state, work, k, level, work.observed)
 
 
 @rare

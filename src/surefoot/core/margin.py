@@ -3,13 +3,13 @@
 from math import inf
 
 from surefoot.core.estimate import arm_width
-from surefoot.core.kernel import kernel
+from surefoot.core.kernel import rare
 from surefoot.core.parts import ball_of
 from surefoot.core.state import State
 from surefoot.core.types import Instance
 
 
-@kernel
+@rare
 def margin(inst: Instance, state: State, k: int, level: float) -> float:
     """The certified distance to the nearest limit when arm k is pulled at this level, in units of the signal.
 

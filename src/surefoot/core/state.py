@@ -14,7 +14,7 @@ from surefoot.core.layout import as_words, side_by_side
 from surefoot.core.levels import Bounds, Levels, new_bounds, new_levels
 from surefoot.core.types import CHALLENGER, LEADER, NULL, Indices, Instance, Vector, Words
 
-__all__ = ["Bounds", "Scratch", "State", "Work", "copy_state", "empty_state", "new_state", "new_work", "remember_race"]
+__all__ = ["Bounds", "Scratch", "State", "Work", "copy_words", "empty_state", "new_state", "new_work", "remember_race"]
 
 
 class State(NamedTuple):
@@ -60,10 +60,10 @@ def empty_state(state: State) -> None:
 
 
 @rare
-def copy_state(state: State, copy: State) -> None:
-    """The whole state, word by word."""
-    for i in range(len(state.whole)):
-        copy.whole[i] = state.whole[i]
+def copy_words(words: Indices, copy: Indices) -> None:
+    """The words of a whole state, kept elsewhere or put back."""
+    for i in range(len(words)):
+        copy[i] = words[i]
 
 
 @thin

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.core.loop import AS_DECIDED, ASKED, BEGUN, DECIDED, LEARNED, OPENED
 from surefoot.core.records import Answers, Script, decision_of, new_answers
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, EXPLORING, NULL, PULL, ROUND, Decision
+from surefoot.core.types import EXPLORING, NULL, PULL, ROUND, Decision, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy
 from surefoot.policies.bound import faced, replay_of
@@ -18,6 +18,7 @@ from surefoot.progress import compiling
 
 Ending: TypeAlias = Literal["certified", "contradiction", "breakdown"]
 LIVE_RUN = 0  # a live experiment draws what run 0 of a simulation with the same seed draws
+ENDINGS: tuple[Ending | None, ...] = (None, "certified", None, "contradiction", "breakdown")  # by status
 UNDECIDED_YET = Decision(PULL, EXPLORING, 0, 0.0, NULL, 0.0, NULL, 0.0)
 
 
@@ -34,7 +35,6 @@ class Learner:
         self.state, self.work = self._faced.new_state(), self._faced.new_work()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
-        self._one.observed[:] = 0.0
         self._step(BEGUN)
 
     # -- what happened ----------------------------------------------------------------------------------------
@@ -85,9 +85,7 @@ class Learner:
     def ending(self) -> Ending | None:
         """How the policy has ended by itself: "certified", "contradiction" (the data rule out every model in the
         confidence sets) or "breakdown" (the numbers failed); None while it goes on."""
-        if not self.healthy or self.decision.status == BREAKDOWN:
-            return "breakdown"
-        return {CERTIFIED: "certified", CONTRADICTION: "contradiction"}.get(self.decision.status)  # type: ignore[return-value]
+        return ENDINGS[self.decision.status] if self.healthy else "breakdown"
 
     @property
     def levels(self) -> Floats:
@@ -114,16 +112,32 @@ class Learner:
     def _step(self, step: int) -> None:
         """One step about the one pull in `_one`."""
         self._one.step[0] = step
-        self._read(self._run(self._one, NO_ANSWER))
+        self._read(self._called(self._one, NO_WORDS, NO_WORDS, ONE_PLACE, NO_ANSWER))
 
     def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
-        """What the replay returns; the answers are filled in."""
-        ahead = trial = self.state  # copies are needed only by who is asked while others are open
-        if ASKED in script.step:
-            ahead, trial = self._faced.new_state(), self._faced.new_state()
+        """What the replay returns; the answers are filled in.
+
+        A policy in plain Python can break off while it looks ahead: then all is as before, and nothing that was only
+        expected is taken for learned.
+        """
+        asked = ASKED in script.step  # only who is asked while others are open needs room to look ahead
+        real, ahead = (np.zeros_like(self.state.whole) if asked else NO_WORDS for _ in range(2))
+        before = self.state.whole.copy() if asked else None
+        try:
+            return self._called(script, real, ahead, np.zeros(len(script.arm), np.int64), answers)
+        except BaseException:
+            if before is not None:
+                self.state.whole[:] = before
+            raise
+
+    def _called(
+        self, script: Script, real: Indices, ahead: Indices, queue: Indices, answers: Answers
+    ) -> tuple[Any, ...]:
+        """What the replay returns."""
+        found = self._faced
         result: tuple[Any, ...] = self._replay(
-            self._faced.inst, self._faced.plan.rules, self.state, ahead, trial, self.work, self.seed, LIVE_RUN,
-            self.decision, script, np.zeros(len(script.arm), np.int64), answers,
+            found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, LIVE_RUN, self.decision,
+            script, queue, answers,
         )  # fmt: skip
         return result
 
@@ -136,6 +150,7 @@ class Learner:
 
 
 NO_ANSWER = new_answers(1)
+NO_WORDS, ONE_PLACE = np.zeros(0, np.int64), np.zeros(1, np.int64)
 
 
 def new_script(steps: int, pulls: int, signals: int) -> Script:

@@ -139,14 +139,14 @@ class Ledger:
         page = self._page
         if page.audited and not self._replayed:
             self._replay(page.audited)
-        while self._taken < len(page.learned) and self.outcome is None:
-            found = page.result(self.problem, self._taken)
+        while (done := self._taken) < len(page.learned) and self.outcome is None:
+            found = page.result(self.problem, done)
             if found is None:
-                number = page.numbers[page.learned[self._taken]]
+                number = page.numbers[page.learned[done]]
                 raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
             self.learner.take(*found)
-        if self.checks is not None and self._taken:
-            script, rows = page.script(self.problem, page.steps)[0], page.learned[: self._taken]
+        if self.checks is not None and done:
+            script, rows = page.script(self.problem, page.steps)[0], page.learned[:done]
             self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows])
         self._begin_page()
 

@@ -26,6 +26,7 @@ class ScriptWriter:
         self._levels: list[float] = []
         self._rewards: list[float] = []
         self._readings: list[bytes] = []
+        self._audited = 0
 
     def opened(self, number: int, arm: int, level: float, step: int) -> None:
         """A pull was given out, now or before."""
@@ -35,6 +36,8 @@ class ScriptWriter:
         self._asked.append(level)
         self._step.append(step)
         self._pull.append(row)
+        if step == ASKED:
+            self._audited = len(self._step)
 
     def told(self, number: int, level: float, reward: float, readings: bytes) -> None:
         """A result is taken in."""
@@ -54,7 +57,7 @@ class ScriptWriter:
     @property
     def audited(self) -> int:
         """How many steps there are up to the last pull that was asked for and is to be compared."""
-        return len(self._step) - self._step[::-1].index(ASKED) if ASKED in self._step else 0
+        return self._audited
 
     @property
     def steps(self) -> int:

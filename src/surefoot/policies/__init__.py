@@ -72,17 +72,22 @@ def from_dict(table: Mapping[str, Any], foreign: Mapping[str, Any] | None = None
     """The policy that the table describes; `foreign` holds classes that are not ours, by name."""
     options = dict(table)
     kind = chosen("policy.name", options.pop("name", None), {**POLICIES, **(foreign or {})})
-    if options.get("explore") is not None:
-        explore = options["explore"]
-        if not isinstance(explore, Mapping):
-            raise InvalidInput(
-                "policy.explore", explore, "must be a table", 'Write { kind = "round-robin", rounds = 800 }.'
-            )
-        plan = dict(explore)
-        way = chosen("policy.explore.kind", plan.pop("kind", None), EXPLORATIONS)
-        options["explore"] = built("policy.explore", way, plan)
-    policy: Policy = built("policy", kind, options)
+    policy: Policy = built("policy", kind, with_exploration(options))
     return policy
+
+
+def with_exploration(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the way to explore, if a table describes one, as an object."""
+    if options.get("explore") is None:
+        return dict(options)
+    explore = options["explore"]
+    if not isinstance(explore, Mapping):
+        raise InvalidInput(
+            "policy.explore", explore, "must be a table", 'Write { kind = "round-robin", rounds = 800 }.'
+        )
+    plan = dict(explore)
+    way = chosen("policy.explore.kind", plan.pop("kind", None), EXPLORATIONS)
+    return {**options, "explore": built("policy.explore", way, plan)}
 
 
 def chosen(field: str, name: object, choices: Mapping[str, Any]) -> Any:

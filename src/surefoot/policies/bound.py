@@ -12,7 +12,7 @@ from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
 from surefoot.core.parts import Response
 from surefoot.core.state import State, Work, new_state, new_work
 from surefoot.core.types import Dial, Instance
-from surefoot.errors import InterpretedWarning
+from surefoot.errors import InterpretedWarning, outside
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.settings import STEP_SLACK
@@ -81,7 +81,7 @@ def replay_of(found: Faced, announce: Announce | None = None) -> Any:
 def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world."""
     parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
-    return bound(loop.play, parts, found.name, announce)
+    return bound(loop.play, parts, f"{found.name} for simulations", announce)
 
 
 def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
@@ -109,6 +109,6 @@ def bound(template: Callable[..., Any], parts: Parts, label: str, announce: Anno
         f"{label}: {', '.join(foreign)} is plain Python and runs in the interpreter, the rest is compiled; a round "
         "takes about a thousand times as long as a compiled one. Mark it with @surefoot.kernel to compile it.",
         InterpretedWarning,
-        stacklevel=5,
+        stacklevel=outside(),
     )
     return mixed(template, parts, label, announce)

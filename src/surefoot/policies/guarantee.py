@@ -39,13 +39,13 @@ class Guarantee:
 
 
 def promise(
-    problem: Problem, kind: str, *, spends: float, keeps_limits: bool = True, null_pull: bool = True
+    problem: Problem, kind: str, *, confidence: float, keeps_limits: bool = True, null_pull: bool = True
 ) -> Guarantee:
-    """One of the three promises, which fails with probability `spends` at most; delta_safety pays for safe pulls."""
+    """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls."""
     return Guarantee(
         kind=kind,
         value=VALUE[kind],
-        confidence=max(0.0, 1.0 - spends),
+        confidence=max(0.0, confidence),
         safety=1.0 - problem.delta_safety if keeps_limits else None,
         assumptions=(*signal_assumptions(problem), *(limit_assumptions(null_pull) if keeps_limits else ())),
     )

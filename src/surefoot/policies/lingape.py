@@ -74,7 +74,7 @@ class LinGapE:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The best at full level, safe or not."""
-        return promise(problem, WITHOUT_LIMITS, spends=problem.delta, keeps_limits=False)
+        return promise(problem, WITHOUT_LIMITS, confidence=1.0 - problem.delta, keeps_limits=False)
 
     def plan(self, problem: Problem) -> Plan:
         """The sets that the options name; without a plan of exploration every arm is pulled once."""

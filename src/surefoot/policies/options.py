@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from surefoot.core import levels, pulls, race
-from surefoot.errors import InvalidInput, NeverStopsWarning, RenamedWarning
+from surefoot.errors import InvalidInput, NeverStopsWarning, RenamedWarning, outside
 
 Levels = Literal["static", "dynamic", "dynamic-max"]
 Selection = Literal["conservative", "optimistic"]
@@ -51,5 +51,5 @@ def warn_if_it_may_never_stop(levels: str, selection: str) -> None:
             "its optimistic level is frozen, and one that costs more than epsilon can never be closed. Use "
             "levels='dynamic', or set max_pulls and expect 'undecided'.",
             NeverStopsWarning,
-            stacklevel=5,
+            stacklevel=outside(),
         )

@@ -70,7 +70,7 @@ class SafeGap:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
-        return promise(problem, WITHIN_EPSILON, spends=problem.delta)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta)
 
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""

@@ -95,9 +95,9 @@ class SafeLinGapE:
     def guarantee(self, problem: Problem) -> Guarantee:
         """Proposition 1, or with optimistic selection (b), which needs the reward's event and the limits' too."""
         if self.selection == "optimistic":
-            both = problem.delta + problem.delta_safety
-            return promise(problem, WITHIN_EPSILON, spends=both, null_pull=self.null_pull)
-        return promise(problem, PROPOSITION_1, spends=problem.delta, null_pull=self.null_pull)
+            both = 1.0 - problem.delta - problem.delta_safety
+            return promise(problem, WITHIN_EPSILON, confidence=both, null_pull=self.null_pull)
+        return promise(problem, PROPOSITION_1, confidence=1.0 - problem.delta, null_pull=self.null_pull)
 
     def plan(self, problem: Problem) -> Plan:
         """The sets that the options name."""

@@ -1,4 +1,4 @@
-"""A document of headings, paragraphs, tables, pictures and commands: one content, as Markdown and as an HTML page."""
+"""A page of headings, paragraphs, tables, pictures and commands: one content, as Markdown and as HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Heading:
-    """A title; level 1 is the document's own."""
+    """A title; level 1 is the page's own."""
 
     text: str
     level: int = 2
@@ -76,7 +76,7 @@ summary { cursor: pointer; color: #0072B2; margin: 0.6rem 0; }
 
 
 def as_markdown(parts: Sequence[Part], images: str) -> str:
-    """The document in Markdown; `images` is the way from it to the folder of its pictures."""
+    """The page in Markdown; `images` is the way from it to the folder of its pictures."""
     return "\n\n".join(markdown_of(part, images) for part in parts) + "\n"
 
 
@@ -105,7 +105,7 @@ def bold(text: str) -> str:
 
 
 def as_html(title: str, parts: Sequence[Part]) -> str:
-    """The document as one page that needs nothing else: no other file, no other host, no script."""
+    """The page as one HTML file that needs nothing else: no other file, no other host, no script."""
     body = "\n".join(html_of(part) for part in parts)
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

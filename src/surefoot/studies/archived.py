@@ -16,6 +16,7 @@ from surefoot.live.ledger import Ledger
 from surefoot.live.pulls import Outcome, Recommendation
 from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
+from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.handle import Decide, Handle, Settings
 from surefoot.studies.study import Study
@@ -52,6 +53,12 @@ class ArchivedLedger(StudyLedger):
             self, settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake,
             learner=counter,
         )  # fmt: skip
+
+    def _enter(self, kind: str, *fields: Any, audit: bool) -> None:
+        """One event; what came before the end is counted before it has ended."""
+        if kind == events.END:
+            self.settle()
+        super()._enter(kind, *fields, audit=audit)
 
     @property
     def outcome(self) -> Outcome | None:

@@ -1,12 +1,8 @@
-"""Studies in a storage: made, opened, listed and deleted."""
+"""Studies in a storage: made, opened and deleted."""
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from surefoot.errors import (
     AuditWarning,
@@ -31,8 +27,8 @@ from surefoot.studies import events
 from surefoot.studies.archived import ArchivedHandle, ArchivedStudy
 from surefoot.studies.events import Event, new_writer
 from surefoot.studies.handle import Handle, Settings
+from surefoot.studies.listing import STORED_INTAKE
 from surefoot.studies.rows import (
-    STORED_INTAKE,
     arms_of,
     checked_budget,
     checked_level,
@@ -103,18 +99,6 @@ def load_study(name: str, storage: str | Store | None = None, *, policy: object 
     versions opens for reading, with a warning that says so.
     """
     return opened(open_store(storage), text("name", name, NAME), policy)
-
-
-def list_studies(storage: str | Store | None = None) -> list[dict[str, Any]]:
-    """Every study of the storage, in order of name: name, created_at, created_by, policy, intake, events."""
-    return [
-        {
-            "name": row["name"], "created_at": as_time(row["created_at"]), "created_by": row["created_by"],
-            "policy": json.loads(row["policy"])["name"], "intake": STORED_INTAKE.get(row["fold"], row["fold"]),
-            "events": row["events"],
-        }
-        for row in open_store(storage).listed()
-    ]  # fmt: skip
 
 
 def delete_study(name: str, storage: str | Store | None = None) -> None:
@@ -216,8 +200,3 @@ def stamped(history: list[Event]) -> list[Event]:
     """The events as the first ones of a new study."""
     at, writer = events.now(), new_writer()
     return [{"sequence": i, "at": at, "writer": writer, **event} for i, event in enumerate(history, start=1)]
-
-
-def as_time(microseconds: int) -> str:
-    """The moment in UTC, as ISO 8601 writes it."""
-    return str(np.datetime64(microseconds, "us")) + "Z"

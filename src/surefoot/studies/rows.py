@@ -8,18 +8,18 @@ import numpy as np
 
 from surefoot import __version__, policies
 from surefoot.errors import InvalidInput, NotSpanningWarning, PolicyNeeded
-from surefoot.live.ledger import BY_NUMBER, ON_ARRIVAL, Intake
 from surefoot.live.readings import STORED
+from surefoot.plain_data import plain
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed, number
 from surefoot.storage.protocol import Arms, StudyRow
 from surefoot.studies import events
 from surefoot.studies.handle import Settings
+from surefoot.studies.listing import STORED_INTAKE
 from surefoot.studies.versions import versions_of
 
 ALARM_LEVEL = "Choose the chance of a false alarm that you accept, for example 0.01."
-STORED_INTAKE: dict[str, Intake] = {"order": BY_NUMBER, "arrival": ON_ARRIVAL}  # the words of the first version
 VERSIONS, HOME = "versions", "home"  # keys beside the options of the policy
 
 
@@ -75,14 +75,23 @@ def policy_in(row: StudyRow, given: object = None) -> Policy:
         if home is not None:
             raise PolicyNeeded(row.name, table["name"], home)
         return policies.from_dict(table)
-    if isinstance(given, type):
-        given = policies.from_dict(table, {table["name"]: given})
-    policy = check_policy(given)
-    if policies.to_dict(policy) != policies.to_dict(policies.from_dict(table, {table["name"]: type(policy)})):
-        reason = f"is not the one that the study {row.name!r} was begun with, {policies.shown(table)}"
-        raise InvalidInput(
-            "policy", policies.describe(policy), reason, "Hand in the same policy with the same options."
-        )
+    return same_policy(row.name, table, given)
+
+
+def same_policy(study: str, table: dict[str, Any], given: object) -> Policy:
+    """The policy that was handed in, or one of the class that was, if it is the one that the table describes."""
+    kind = given if isinstance(given, type) else type(check_policy(given))
+    remedy, reason = "Hand in the same policy with the same options.", f"is not the one that the study {study!r} "
+    reason += f"was begun with, {policies.shown(table)}"
+    if kind is not given and plain(policies.to_dict(check_policy(given))) == table:
+        return check_policy(given)
+    try:
+        stored = check_policy(policies.from_dict(table, {table["name"]: kind}))
+    except Exception as error:  # a stranger's class may refuse in any way what was meant for another
+        raise InvalidInput("policy", kind.__name__, reason, remedy) from error
+    policy = stored if kind is given else check_policy(given)
+    if policy.name != table["name"] or plain(policies.to_dict(policy)) != plain(policies.to_dict(stored)):
+        raise InvalidInput("policy", policies.describe(policy), reason, remedy)
     return policy
 
 

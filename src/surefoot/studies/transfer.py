@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, write_bytes
 from surefoot.live.readings import packed, unpacked
-from surefoot.plain_data import json_text
 from surefoot.storage.protocol import Arms, StudyRow
 from surefoot.storage.tables import events as columns
 from surefoot.studies.events import Event
@@ -42,9 +41,9 @@ def write_study(path: object, row: StudyRow, arms: Arms, happened: Iterable[Even
     place = as_path("path", path)
     study = {**vars(row), "arms": {"count": arms.count, "dimension": arms.dimension}}
     lines = "".join(json.dumps(as_plain(event), separators=(",", ":")) + "\n" for event in happened)
-    members = {STUDY: json_text(study).encode(), ARMS: arms.content, EVENTS: lines.encode()}
+    members = {STUDY: as_json(study), ARMS: arms.content, EVENTS: lines.encode()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    members[MANIFEST] = json_text({"format": FORMAT, "sha256": digests}).encode()
+    members[MANIFEST] = as_json({"format": FORMAT, "sha256": digests})
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
@@ -118,3 +117,8 @@ def as_event(plain: dict[str, Any]) -> Event:
         if type(value) is not TYPES[key]:
             raise TypeError(f"{key} = {value!r} in event {plain.get('sequence')}")
     return event
+
+
+def as_json(table: dict[str, Any]) -> bytes:
+    """The table as people read it; the format is fixed, so that a study exports to the same bytes for ever."""
+    return json.dumps(table, indent=1).encode() + b"\n"

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.core.kernel import plain
 from surefoot.core.levels import Bounds, level_at, new_bounds
-from surefoot.core.state import State, copy_state
+from surefoot.core.state import State, copy_words
 from surefoot.core.types import DECIDING, NULL, Instance
 from surefoot.live.learner import Learner
 from surefoot.policies import Policy
@@ -37,7 +37,7 @@ def look(policy: Policy, problem: Problem, state: State) -> Seen:
 def copied(found: Faced, state: State) -> State:
     """A copy of the state."""
     copy = found.new_state()
-    copy_state(state, copy)
+    copy_words(state.whole, copy.whole)
     return copy
 
 

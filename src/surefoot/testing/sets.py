@@ -157,7 +157,7 @@ class Driven:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The promise that the sets are to pay for."""
-        return promise(problem, WITHIN_EPSILON, spends=problem.delta + problem.delta_safety)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta - problem.delta_safety)
 
     def plan(self, problem: Problem) -> Plan:
         """Safe-LinGapE's, with these sets."""

@@ -10,10 +10,11 @@ Everything that knows the truth lives here and in the theory; policies and sessi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from surefoot.core.parts import Response
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem, Reward
 from surefoot.problem.arms import read_arms
@@ -23,11 +24,8 @@ from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
 from surefoot.worlds.posing import check_posed, on_dial, own_limits
 from surefoot.worlds.protocol import Measurement, NumberedPull
+from surefoot.worlds.response import Truth, crosses, new_room, respond
 from surefoot.worlds.showing import shown
-
-if TYPE_CHECKING:
-    from surefoot.core.parts import Response
-    from surefoot.worlds.response import Truth
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -254,17 +252,12 @@ class Linear:
         """Raises InvalidInput when the problem is not posed in this world, naming what differs."""
         check_posed(self, problem)
 
-    def response(self) -> "Response":
+    def response(self) -> Response:
         """How the simulator asks this world: a kernel, and the numbers that it reads."""
-        from surefoot.core.parts import Response
-        from surefoot.worlds.response import crosses, new_room, respond
-
         return Response(respond, crosses, self._truth, new_room(), 1 + self.signals)
 
     @cached_property
-    def _truth(self) -> "Truth":
-        from surefoot.worlds.response import Truth
-
+    def _truth(self) -> Truth:
         return Truth(
             value=np.ascontiguousarray(np.vstack([self.values, self.safety_values])),
             scale=np.concatenate([[self.noise], self.safety_noise]),

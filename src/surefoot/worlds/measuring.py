@@ -1,13 +1,16 @@
 """What a pull returns in a world: the truth, with the noise of the pull's address on top."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.core.kernel import interpreted, is_kernel
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit
 from surefoot.problem.checks import check_count, check_seed, number
+from surefoot.progress import compiling
 from surefoot.worlds.protocol import Measurement, NumberedPull
 
 if TYPE_CHECKING:
@@ -23,7 +26,8 @@ def measured(
     """
     arm, level, place = checked_pull(pull, arms)
     out = np.empty(response.signals)
-    response.respond(response.truth, response.room, check_seed(seed), check_seed(run, "run"), place, arm, level, out)
+    respond = callable_form(response.respond)
+    respond(response.truth, response.room, check_seed(seed), check_seed(run, "run"), place, arm, level, out)
     reward, *signals = out.tolist()
     if limits is not None:
         signals = [limit.reading(signal) for limit, signal in zip(limits, signals, strict=True)]
@@ -40,3 +44,15 @@ def checked_pull(pull: NumberedPull, arms: int) -> tuple[int, float, int]:
         raise InvalidInput("pull.arm", pull.arm, f"must be a position from 0 to {arms - 1}", "Count arms from 0.")
     level = number("pull.level", pull.level, "Levels run from 0 to 1.", at_least=0.0, at_most=1.0)
     return int(pull.arm), level, check_count("pull.number", pull.number)
+
+
+def callable_form(respond: Callable[..., Any]) -> Any:
+    """The response as Python calls it: compiled, as in the simulator, unless it is plain Python or everything is."""
+    return respond if interpreted() or not is_kernel(respond) else _compiled(respond)
+
+
+@cache
+def _compiled(respond: Callable[..., Any]) -> Any:
+    from surefoot.core.compiler import compiled
+
+    return compiled(respond, {}, "the answers of the world", compiling)

@@ -1,0 +1,64 @@
+"""`surefoot study ask`, `tell` and `add`: what to apply, and what came of it."""
+
+from __future__ import annotations
+
+from surefoot.cli.job import Which
+from surefoot.cli.output import Output
+from surefoot.cli.study_status import in_words, opened, told_status
+from surefoot.errors import InvalidInput
+from surefoot.studies.study import Study
+
+
+def ask(output: Output, which: Which, count: int | None, worker: str | None) -> int:
+    """The next pull, or so many."""
+    study = opened(which)
+    if count is None:
+        pull = study.ask(worker=worker)
+        return output.answer({"pull": pull.to_dict()}, in_words(pull))
+    pulls = study.ask(count, worker=worker)
+    return output.answer({"pulls": [pull.to_dict() for pull in pulls]}, "\n".join(map(in_words, pulls)))
+
+
+def tell(
+    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: float | None
+) -> int:  # fmt: skip
+    """Takes the result of an open pull."""
+    study = opened(which)
+    study.tell(pull, reward=reward, safety=readings_in(study, safety), level=level)
+    return told_status(output, study, f"Pull {pull} is told", told=pull)
+
+
+def add(
+    output: Output, which: Which, arm: str, level: float, reward: float, safety: list[str], source: str | None,
+    confirmed: bool,
+) -> int:  # fmt: skip
+    """Takes over a result that was measured elsewhere."""
+    study = opened(which)
+    arm_or_place: str | int = int(arm) if arm not in study.problem.names and arm.isdecimal() else arm
+    made = study.add(
+        arm_or_place, level, reward, readings_in(study, safety), not_because_of_result=confirmed, source=source
+    )  # fmt: skip
+    return told_status(output, study, f"The result is pull {made}", added=made)
+
+
+def readings_in(study: Study, words: list[str]) -> float | dict[str, float]:
+    """What was read, from words such as 6.1 or pressure=6.1."""
+    remedy = "Write --safety 6.1 for one limit, or --safety NAME=NUMBER for each of several."
+    if len(words) == 1 and len(study.problem.safety) == 1 and "=" not in words[0]:
+        return as_number(words[0], remedy)
+    found: dict[str, float] = {}
+    for word in words:
+        key, sign, value = word.rpartition("=")
+        if not sign or key in found:
+            reason = "must read NAME=NUMBER" if not sign else "names a limit twice"
+            raise InvalidInput("--safety", word, reason, remedy)
+        found[key] = as_number(value, remedy)
+    return found
+
+
+def as_number(word: str, remedy: str) -> float:
+    """The word as a number."""
+    try:
+        return float(word)
+    except ValueError:
+        raise InvalidInput("--safety", word, "is not a number", remedy) from None

@@ -1,0 +1,124 @@
+"""Which study is meant, and where it stands."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from surefoot.cli import exit_codes
+from surefoot.cli.answers import tell_answer
+from surefoot.cli.job import Which
+from surefoot.cli.live import busiest, known_gap, phase
+from surefoot.cli.output import Output
+from surefoot.errors import counted
+from surefoot.live.certificate import rounded_down
+from surefoot.live.pulls import Pull
+from surefoot.studies.lifecycle import load_study
+from surefoot.studies.status import StudyStatus
+from surefoot.studies.study import Study
+
+CHANGES = ("pulls", "outcome", "gap", "frozen", "open", "held_back", "contradictions")  # of a status, after a verb
+
+
+def opened(which: Which) -> Study:
+    """The study, replayed and audited."""
+    return load_study(which.name, which.storage, policy=handed_in(which.policy))
+
+
+def handed_in(word: str | None) -> Any:
+    """The policy that the word names, for a study that has one of the user's own."""
+    if word is None:
+        return None
+    from surefoot.cli.loading import policy_named
+
+    return policy_named(word)
+
+
+def show(output: Output, which: Which) -> int:
+    """Where the study stands."""
+    study = opened(which)
+    status, waiting = study.status(), study.open_pulls
+    certificate, answer = study.certificate, study.recommendation
+    if output.json:
+        output.json_result(
+            {
+                "storage": study.storage, "status": status.to_dict(), "open": [pull.to_dict() for pull in waiting],
+                "recommendation": answer and answer.to_dict(), "certificate": certificate and certificate.to_dict(),
+            }
+        )  # fmt: skip
+        return exit_codes.OK
+    tell_status(output, study, status)
+    for pull in waiting:
+        output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
+    if status.outcome is not None:
+        tell_answer(output, status.outcome, status.pulls, certificate, answer)
+    return exit_codes.OK
+
+
+def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
+    """Prints where the study stands, in a few lines."""
+    from rich.text import Text
+
+    out, gap = output.out, known_gap(status)
+    head = f"{phase(status)}, {counted(status.pulls, 'result')}{'' if gap is None else f', gap {gap:.4g}'}"
+    out.print(Text.assemble((study.name, "bold"), f"  {head}, epsilon {status.epsilon:.4g}"))
+    if status.frozen:
+        out.print(Text(f"Frozen by {status.frozen['by']}: {status.frozen['reason']}", "bold red"))
+    for message in status.contradictions:
+        out.print(Text(f"Alarm: {message}", "red"))
+    if status.mismatches:
+        out.print(Text(f"{counted(status.mismatches, 'pull')} not as recomputed: surefoot study audit", "yellow"))
+    tell_levels(output, status, study.policy.guarantee(study.problem).keeps_limits)
+    counts = [f"{count:,} {state}" for state, count in status.states.items() if count]
+    if status.held_back:
+        counts.append(f"{counted(status.held_back, 'result')} held back by an earlier pull")
+    if status.imported:
+        counts.append(f"{status.imported:,} imported")
+    out.print(f"Pulls: {', '.join(counts) or 'none yet'}", soft_wrap=True)
+
+
+def tell_levels(output: Output, status: StudyStatus, keeps_limits: bool) -> None:
+    """Prints the arms that were pulled most with their levels; a printed level is never above the certified one."""
+    from rich.table import Table
+    from rich.text import Text
+
+    title, names = "certified level" if keeps_limits else "level", list(status.levels)
+    table = Table("arm", title, "pulls", box=None, pad_edge=False, header_style="dim")
+    table.columns[-1].justify = "right"
+    shown = [names[k] for k in busiest(status)]
+    for arm in shown:
+        level = rounded_down(status.levels[arm]) if isfinite(status.levels[arm]) else "unknown"
+        table.add_row(Text(arm), level, f"{status.pulls_per_arm[arm]:,}")
+    if len(names) > len(shown):
+        table.add_row(f"and {len(names) - len(shown):,} more", "", "")
+    output.out.print(table)
+
+
+def in_words(pull: Pull) -> str:
+    """The pull in one line; a printed level is never above the certified one."""
+    why: str = pull.phase
+    if pull.gap is not None:
+        why = f"{pull.leader} leads, {pull.challenger} challenges, gap {pull.gap:.4g}"
+    return f"Pull {pull.number}: {pull.name} at level {rounded_down(pull.level, 6)} ({why})"
+
+
+def told_status(output: Output, study: Study, words: str, **table: Any) -> int:
+    """The status 0, once it is told what was done and where the study stands now."""
+    status = study.status()
+    document, gap = status.to_dict(), known_gap(status)
+    held = f", {status.held_back:,} held back" if status.held_back else ""
+    stands = "frozen" if status.frozen else phase(status)
+    shown_gap = "" if gap is None else f", gap {gap:.4g}"
+    said = f"{words}. {study.name}: {stands}, {counted(status.pulls, 'result')}{held}{shown_gap}."
+    return output.answer({**table, **{key: document[key] for key in CHANGES}}, said)  # type: ignore[literal-required]
+
+
+def audit(output: Output, which: Which) -> int:
+    """Every stored decision against the one recomputed."""
+    report = opened(which).audit()
+    if not output.json and not report.clean:
+        for mismatch in report.mismatches:
+            output.out.print(f"- {mismatch}", soft_wrap=True, markup=False)
+    verb = "differs" if len(report.mismatches) == 1 else "differ"
+    words = report.statement if report.clean else f"{counted(len(report.mismatches), 'pull')} {verb}."
+    return output.answer(report.to_dict(), words, exit_codes.OK if report.clean else exit_codes.FAULTS)

@@ -1,0 +1,89 @@
+"""What compiled code is made of, as a digest that names it on disk.
+
+Our own functions go by name, since their source names the folder (`kernel_cache`). A function of the user's own goes by
+its content: its code, and every value that the compiler freezes into it. Where it names something whose content cannot
+be told, a module of constants or a function of another compiler, there is no digest and nothing is kept on disk: that
+code is compiled by every process, and is never an old one.
+"""
+
+import builtins
+import hashlib
+import sys
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from surefoot.core.kernel import SLOT, names_in
+from surefoot.core.kernel_cache import HOLDS_KERNELS
+
+OURS = {f"surefoot.{folder}" for folder in HOLDS_KERNELS}
+KNOWN = {*sys.stdlib_module_names, "numpy"}  # their versions name the folder
+SIMPLE = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+
+
+class Untold(Exception):
+    """A value whose content cannot be told."""
+
+
+def digest_of(functions: list[FunctionType]) -> str:
+    """A digest of what is bound together; empty where something in it cannot be told."""
+    place = {function: i for i, function in enumerate(functions)}
+    try:
+        content = [(name_of(each), () if is_ours(each) else content_of(each, place)) for each in functions]
+    except Untold:
+        return ""
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
+
+
+def name_of(function: Any) -> str:
+    """Where the function was written."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def is_ours(function: FunctionType) -> bool:
+    """Whether its source is in the name of the folder."""
+    return ".".join((function.__module__ or "").split(".")[:2]) in OURS  # what was typed in has no module
+
+
+def content_of(function: FunctionType, place: dict[FunctionType, int]) -> Any:
+    """Everything that the compiled form of the function depends on, but what the functions that it calls do."""
+    named = {name: function.__globals__.get(name) for name in sorted(names_in(function.__code__))}
+    for name in [name for name in named if name not in function.__globals__ and hasattr(builtins, name)]:
+        del named[name]
+    closed = [cell.cell_contents for cell in function.__closure__ or ()]
+    values = (function.__defaults__, *sorted((function.__kwdefaults__ or {}).items()), *named.items(), *closed)
+    return described(function.__code__, place), described(values, place)
+
+
+def described(value: Any, place: dict[FunctionType, int]) -> Any:
+    """The value in a form whose text tells it from every other."""
+    if type(value) in SIMPLE:
+        return value
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind != "O":
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, tuple):
+        return type(value).__name__, *(described(each, place) for each in value)
+    if isinstance(value, frozenset):
+        return "set", sorted(repr(described(each, place)) for each in value)
+    if isinstance(value, CodeType):
+        names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
+        return value.co_code, names, described(value.co_consts, place)
+    return kind_of(value, place)
+
+
+def kind_of(value: Any, place: dict[FunctionType, int]) -> Any:
+    """What stands for a function, a class or a module that the code names."""
+    if isinstance(value, FunctionType):
+        if value in place:
+            return "kernel", place[value]
+        if is_ours(value):
+            return "ours", name_of(value), getattr(value, SLOT, "")
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] in KNOWN:
+        return "module", value.__name__
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        return "tuple", name_of(value), value._fields
+    home = str(getattr(value, "__module__", "")).partition(".")[0]
+    if isinstance(value, type | BuiltinFunctionType | np.ufunc) and home in {*KNOWN, "builtins"}:
+        return "known", str(home), value.__name__
+    raise Untold

@@ -1,0 +1,229 @@
+"""A policy in a user's own file: whatever is edited in it, or in what it uses, its old kernel never runs again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.core.compiler import reachable
+from surefoot.core.kernel_content import digest_of
+from surefoot.core.loop import replay
+from surefoot.policies.bound import faced, parts_of
+
+POLICY = '''
+"""Arms in turn, at one level."""
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+import surefoot as sf
+from surefoot.core.grams import multiples_of_identity
+from surefoot.core.kernel import kernel
+from surefoot.core.types import DECIDING, NULL, PULL, ROUND, Decision
+from surefoot.policies import Plan
+from surefoot.sets import ellipsoid
+from turns import turn
+
+LEVEL = 0.15
+
+
+class Rules(NamedTuple):
+    first: int
+
+
+@kernel
+def decide(inst, rules, state, work, seed, run):
+    k = turn(state.clock[ROUND] + rules.first, len(inst.X))
+    return Decision(PULL, DECIDING, k, LEVEL, NULL, 0.0, NULL, 1e9)
+
+
+@dataclass(frozen=True)
+class InTurn:
+    name: ClassVar[str] = "in-turn"
+    version: ClassVar[int] = 1
+
+    def guarantee(self, problem):
+        return sf.SafeGap().guarantee(problem)
+
+    def plan(self, problem):
+        n = 1 + len(problem.safety)
+        grams = multiples_of_identity(np.ones(n), problem.features.shape[1])
+        ball = ellipsoid.params_of(problem.features, np.ones(n), grams, [0] * n, np.full(n, 0.05))
+        return Plan(decide, Rules(0), grams, ellipsoid.ellipsoid(ball))
+'''
+TURNS = """
+from surefoot.core.kernel import kernel
+
+
+@kernel
+def turn(t, K):
+    return (t + 0) % K
+"""
+SESSION = """
+import surefoot as sf
+from in_turn import InTurn
+pull = sf.Session(sf.worlds.limited().default_problem(), InTurn()).ask()
+print(pull.arm, pull.level)
+"""
+
+
+def run(folder: Path, program: str) -> str:
+    """What the program prints, with the files of that folder at hand and compiled code kept beside them."""
+    path = os.pathsep.join([str(folder), *(os.environ.get("PYTHONPATH") or "").split(os.pathsep)])
+    settings = os.environ | {"PYTHONPATH": path, "SUREFOOT_CACHE": str(folder / "cache")}
+    settings["PYTHONDONTWRITEBYTECODE"] = "1"  # bytecode goes by dates, and the dates below are forged
+    done = subprocess.run([sys.executable, "-c", program], env=settings, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def stored(folder: Path) -> int:
+    """How many kernels are kept."""
+    return len(list((folder / "cache").rglob("*.nbi")))
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Edits the file and leaves its date as it was."""
+    stamp, source = path.stat(), path.read_text()
+    assert source.count(old) == 1
+    path.write_text(source.replace(old, new))
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
+def test_an_edited_policy_file_never_runs_its_old_kernel(tmp_path: Path) -> None:
+    (tmp_path / "in_turn.py").write_text(POLICY)
+    (tmp_path / "turns.py").write_text(TURNS)
+    assert run(tmp_path, SESSION) == "0 0.15"
+    assert (run(tmp_path, SESSION), stored(tmp_path)) == ("0 0.15", 1)
+    edit(tmp_path / "in_turn.py", "LEVEL = 0.15", "LEVEL = 0.12")
+    assert (run(tmp_path, SESSION), stored(tmp_path)) == ("0 0.12", 2)
+    edit(tmp_path / "turns.py", "t + 0", "t + 1")
+    assert (run(tmp_path, SESSION), stored(tmp_path)) == ("1 0.12", 3)
+    edit(tmp_path / "turns.py", "t + 1", "t + 0")
+    assert (run(tmp_path, SESSION), stored(tmp_path)) == ("0 0.12", 3)  # what was compiled before is found again
+
+
+# -- whatever can be edited -------------------------------------------------------------------------------------------
+
+ENTRY = """
+from surefoot.core.kernel import kernel
+from foreign import value
+
+
+@kernel
+def entry(x):
+    return value(x)
+"""
+PROGRAM = """
+from surefoot.core.compiler import compiled
+from entering import entry
+print(compiled(entry, {}, "entry")(2.0))
+"""
+HEAD = """
+from math import sqrt
+import numpy as np
+from surefoot.core.kernel import kernel
+"""
+EDITS = {  # a file, what is edited in it, and whether its kernel can be kept
+    "a constant in the code": ("@kernel\ndef value(x):\n    return 3.0 * x", ("3.0", "5.0"), True),
+    "a global number": ("GAIN = 3.0\n@kernel\ndef value(x):\n    return GAIN * x", ("3.0", "5.0"), True),
+    "a global tuple": ("GAIN = (1.0, 3.0)\n@kernel\ndef value(x):\n    return GAIN[1] * x", ("3.0", "5.0"), True),
+    "a global array": ("G = np.array([3.0])\n@kernel\ndef value(x):\n    return G[0] * x", ("3.0", "5.0"), True),
+    "a long array in a tuple": (
+        "G = (np.where(np.arange(4000) == 1500, 3.0, 0.0), 1.0)\n@kernel\ndef value(x):\n    return G[0][1500] * x",
+        ("1500, 3.0", "1500, 5.0"), True,
+    ),
+    "the type of an array": (
+        "G = np.array([3], np.int64)\n@kernel\ndef value(x):\n    return G[0] * x",
+        ("np.array([3], np.int64)", "np.array([3], np.int64).view(np.float64) + 5.0"), True,
+    ),
+    "a default": (
+        "@kernel\ndef scaled(x, by=3.0):\n    return by * x\n@kernel\ndef value(x):\n    return scaled(x)",
+        ("3.0", "5.0"), True,
+    ),
+    "a closure": (
+        "def made(gain):\n    @kernel\n    def scaled(x):\n        return gain * x\n    return scaled\n"
+        "scaled = made(3.0)\n@kernel\ndef value(x):\n    return scaled(x)",
+        ("3.0", "5.0"), True,
+    ),
+    "a function within": (
+        "@kernel\ndef value(x):\n    def inner(y):\n        return 3.0 * y\n    return inner(x)", ("3.0", "5.0"), True,
+    ),
+    "which kernel a name stands for": (
+        "@kernel\ndef three(x):\n    return 3.0 * x\n@kernel\ndef five(x):\n    return 5.0 * x\n"
+        "chosen, other = three, five\n@kernel\ndef value(x):\n    return chosen(x) + 0.0 * other(x)",
+        ("three, five", "five, three"), True,
+    ),
+    "a known function": (
+        "R, G = np.minimum, 3.0\n@kernel\ndef value(x):\n    return R(3.0, 5.0) * x * sqrt(1.0) * max(1.0, 0.5)",
+        ("np.minimum", "np.maximum"), True,
+    ),
+    "a module of constants": (
+        "import foreign as own\nGAIN = 3.0\n@kernel\ndef value(x):\n    return own.GAIN * x", ("3.0", "5.0"), False,
+    ),
+    "a function of numba's own": (
+        "import numba\n@numba.njit\ndef scaled(x):\n    return 3.0 * x\n@kernel\ndef value(x):\n    return scaled(x)",
+        ("3.0", "5.0"), False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_whatever_is_edited_is_compiled_anew(tmp_path: Path, what: str) -> None:
+    """Where the content of something cannot be told, nothing is kept."""
+    source, (old, new), kept = EDITS[what]
+    (tmp_path / "foreign.py").write_text(HEAD + source + "\n")
+    (tmp_path / "entering.py").write_text(ENTRY)
+    assert run(tmp_path, PROGRAM) == "6.0"
+    assert stored(tmp_path) == (1 if kept else 0)
+    edit(tmp_path / "foreign.py", old, new)
+    assert run(tmp_path, PROGRAM) == "10.0"
+    assert stored(tmp_path) == (2 if kept else 0)
+
+
+# -- our own functions ------------------------------------------------------------------------------------------------
+
+
+def bound_functions(policy: Any, world: sf.worlds.Linear) -> list[FunctionType]:
+    return reachable(replay, parts_of(faced(policy, world.default_problem()).plan))
+
+
+def test_one_compiled_form_serves_every_problem_and_every_option() -> None:
+    small, large = sf.worlds.limited(), sf.worlds.base_station()
+    plain, other = sf.SafeLinGapE(), sf.SafeLinGapE(reward_radius="bias-free", safety_radius="own-pulls")
+    digests = {digest_of(bound_functions(policy, world)) for policy in (plain, other) for world in (small, large)}
+    assert len(digests) == 1
+    assert len(digests | {digest_of(bound_functions(sf.SafeGap(), small)), ""}) == 3
+
+
+def naming(thing: object) -> FunctionType:
+    """A function that names a thing."""
+
+    def value() -> object:
+        return thing
+
+    return value  # type: ignore[return-value]
+
+
+UNTOLD = {"a list": [3.0], "an object": object(), "an array of objects": np.array([object()]), "a function": naming}
+
+
+@pytest.mark.parametrize("thing", UNTOLD.values(), ids=UNTOLD)
+def test_a_thing_whose_content_cannot_be_told_leaves_no_digest(thing: object) -> None:
+    assert digest_of([naming(thing)]) == ""
+    assert digest_of([naming((1.0, thing))]) == ""
+
+
+def test_different_things_have_different_digests_and_equal_ones_the_same() -> None:
+    things = [None, True, 1, 1.0, -0.0, 0.0, "1", (1,), (1.0,), np.float64(1), np.ones(1), np.ones((1, 1)), np, np.sin]
+    digests = [digest_of([naming(thing)]) for thing in things]
+    assert all(digests)
+    assert len(set(digests)) == len(things)
+    assert digests == [digest_of([naming(thing)]) for thing in things]
