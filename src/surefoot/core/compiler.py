@@ -25,6 +25,7 @@ from surefoot.core.kernel import (
     MARK,
     THIN,
     Parts,
+    asked_by,
     calls,
     is_kernel,
     part_for,
@@ -94,13 +95,21 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
 def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Any:
     """The template for the interpreter, its kernels compiled: not those that ask a part in plain Python, nor thin ones,
     which are short and may return part of an array."""
-    function = part_for(template, parts)
-    if not isinstance(function, FunctionType) or hasattr(function, MACHINE):
-        return function
-    called_apart = getattr(function, MARK, THIN) != THIN
-    if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
-        return compiled(function, parts, label, announce)
-    return with_globals(function, {n: mixed(f, parts, label, announce) for n, f in calls(function).items()})
+    done: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def bound(function: Callable[..., Any]) -> Any:
+        function = part_for(function, parts)
+        if not isinstance(function, FunctionType) or hasattr(function, MACHINE):
+            return function
+        called_apart = getattr(function, MARK, THIN) != THIN
+        if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
+            return compiled(function, parts, label, announce)
+        if function not in done:
+            copy = done[function] = with_globals(function, {})
+            copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
+        return done[function]
+
+    return bound(template)
 
 
 def reachable(function: Callable[..., Any], parts: Parts) -> list[FunctionType]:

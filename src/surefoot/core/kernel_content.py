@@ -43,7 +43,7 @@ def name_of(function: Any) -> str:
 
 def is_ours(function: FunctionType) -> bool:
     """Whether its source is in the name of the folder."""
-    return ".".join(function.__module__.split(".")[:2]) in OURS
+    return ".".join((function.__module__ or "").split(".")[:2]) in OURS  # what was typed in has no module
 
 
 def content_of(function: FunctionType, place: dict[FunctionType, int]) -> Any:
