@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from laboratory import begun, driven, measured
-from scenes import arena
 
 import surefoot as sf
+from scenes import arena
 from surefoot.errors import (
     AlreadyTold,
     BudgetOpen,

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from laboratory import begun, driven, measured
-from scenes import POLICIES, arena
 
 import surefoot as sf
+from scenes import POLICIES, arena
 from surefoot.errors import InvalidInput, StudyExists
 
 
