@@ -1,20 +1,50 @@
-"""Which policy: what the command line says, what the file says, or the one that a user gets who says nothing."""
+"""Which policy faces what is posed: the one that the command line names, the file's, or the one that a user gets who
+says nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from surefoot import policies
 from surefoot.cli.loading import policy_named
 from surefoot.cli.policy_options import FLAG, WORD, Wishes, in_a_row, options_of
-from surefoot.errors import InvalidInput, SurefootError
+from surefoot.cli.posed import posed_for, reading
+from surefoot.errors import ABSENT, InvalidInput, SurefootError
 from surefoot.policies import POLICIES, Policy, check_policy, default_policy
+from surefoot.problem import Problem
+from surefoot.worlds import World, check_world
 
 HAND_IN = "Hand it in with --policy MODULE:NAME or --policy FILE.py:NAME, or name one of these."
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A world, a problem that is posed in it, and a policy."""
+
+    world: World
+    problem: Problem
+    policy: Policy
+
+    def __post_init__(self) -> None:
+        check_world(self.world)
+
+
+def scenarios_of(file: Path | None, world: str | None, wishes: Wishes) -> list[Scenario]:
+    """One scenario for each policy, in the file or in the named world; without either in the paper's."""
+    posed = posed_for(file, world)
+    if posed.world is None:
+        remedy = (
+            "Add one: with name = one of `surefoot worlds`, or with a truth as `surefoot run --help` shows. To check "
+            "the file alone, use `surefoot show`; for a real experiment, use sf.Session in Python."
+        )
+        with reading(file):
+            raise InvalidInput("[world]", ABSENT, "run and simulate need a world that answers the pulls", remedy)
+    chosen = chosen_policies(posed.policy, wishes, file)
+    return [Scenario(posed.world, posed.problem, policy) for policy in chosen]
 
 
 def chosen_policy(
@@ -116,14 +146,3 @@ def refusals_of(kind: Any) -> Iterator[None]:
     except Exception as error:
         reason = f"refuses its options with {type(error).__name__}: {error}"
         raise InvalidInput("--policy", shown(kind), reason, "Give it others.") from error
-
-
-@contextmanager
-def reading(file: Path | None) -> Iterator[None]:
-    """Inside, what is refused and was not typed is noted as read from the file."""
-    try:
-        yield
-    except InvalidInput as error:
-        if file is not None and not error.field.startswith("--"):
-            error.add_note(f"while reading {file}")
-        raise
