@@ -139,6 +139,8 @@ def test_own_policies_are_compared_with_ours(lab: Typed) -> None:
     words = ("--policy", "uniform", "--policy", "mine.py:Patient", "--runs", "2", "--max-pulls", "5", "--workers", "1")
     done = lab("simulate", "pumps.toml", *words, "--json")
     assert [each["options"]["name"] for each in json.loads(done.stdout)["policies"]] == ["uniform", "patient"]
+    refused = lab("simulate", "pumps.toml", *words, "--rounds", "3").stderr
+    assert "uniform does not have it. It belongs to mine.py:Patient" in refused
 
 
 def test_the_help_shows_the_options_that_a_policy_brings_along(lab: Typed) -> None:
