@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import surefoot as sf
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, UNDECIDED, Records
+from surefoot.core.records import Records
+from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.results import exact_interval, judged, mean_interval
 

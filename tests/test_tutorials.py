@@ -37,4 +37,4 @@ def test_the_two_weeks_at_the_base_station_end_in_a_certificate(
     assert not station.judge(problem).is_wrong(answer.arm, answer.level)
     assert study.pulls <= 2016
     assert study.audit().clean
-    assert study.status()["contradictions"] == []
+    assert study.status().contradictions == []

@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 
 import surefoot as sf
+from surefoot.core.kernel import is_kernel
 from surefoot.core.types import CERTIFIED
 from surefoot.errors import Finished, InvalidInput
-from surefoot.policies import POLICIES, describe, from_dict, options, to_dict
+from surefoot.policies import POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
+from surefoot.policies.bound import parts_of
 from surefoot.simulation import run_session
 
 CHOICES: dict[str, list[Any]] = {
     "levels": list(options.LEVELS),
     "selection": list(options.SELECTIONS),
     "pull": list(options.PULLS),
-    "reward_radius": list(options.RADII),
-    "safety_radius": list(options.SAFETY_RADII),
-    "radius": list(options.RADII),
+    "reward_radius": list(radii.RADII),
+    "safety_radius": list(radii.SAFETY_RADII),
+    "radius": list(radii.RADII),
     "null_pull": [False, True],
 }
 DEALT = ("reward_radius", "safety_radius", "explore")  # four, five and nine of them: no two go round together
@@ -109,6 +111,66 @@ def test_options_that_do_not_exist_are_refused_by_name(policy: Any) -> None:
             type(policy)(explore=800)
 
 
+def test_every_policy_states_what_it_guarantees() -> None:
+    _, problem = arena()
+    for policy in EVERY:
+        assert isinstance(policy, Policy)
+        assert isinstance(policy.version, int)
+        assert policy.version >= 1
+        stated = policy.guarantee(problem)
+        assert 0.0 <= stated.confidence <= 1.0 - problem.delta
+        assert stated.safety in (None, 1.0 - problem.delta_safety)
+        assert stated.keeps_limits == (policy.name != "lingape")
+        assert "{answer}" in stated.value
+        assert len(stated.assumptions) >= 1 + len(problem.safety)
+        assert all(limit.name in " ".join(stated.assumptions) for limit in problem.safety)
+
+
+def test_every_policy_is_made_of_kernels_and_its_sets_have_versions() -> None:
+    _, problem = arena()
+    for policy in EVERY:
+        plan = policy.plan(problem)
+        assert all(is_kernel(part) for part in parts_of(plan).values()), policy
+        assert plan.sets.versions
+        assert all(isinstance(version, int) and version >= 1 for version in plan.sets.versions.values())
+
+
+@pytest.mark.parametrize("option", ["reward_radius", "safety_radius"])
+def test_a_word_of_earlier_versions_still_works_with_a_note(option: str) -> None:
+    with pytest.warns(sf.errors.RenamedWarning, match="'bias-free' now") as caught:
+        policy = sf.SafeLinGapE(**{option: "mixture"})
+    assert policy == sf.SafeLinGapE(**{option: "bias-free"})
+    assert caught[0].filename == __file__
+    with pytest.warns(sf.errors.RenamedWarning):
+        assert from_dict({"name": "uniform", option: "mixture"}) == sf.Uniform(**{option: "bias-free"})
+    with pytest.warns(sf.errors.RenamedWarning):
+        assert sf.LinGapE(radius="mixture") == sf.LinGapE(radius="bias-free")
+
+
+class Nameless:
+    version = 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("safe-gap", "has no name, version, guarantee, plan"),
+        (Nameless(), "has no name, guarantee, plan"),
+        (sf.SafeGap, "is a class, not an object"),
+        (7, "has no name"),
+    ],
+    ids=["a word", "half a policy", "a class", "a number"],
+)
+def test_what_is_no_policy_is_refused_by_what_it_lacks(given: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as caught:
+        check_policy(given)
+    assert caught.value.field == "policy"
+
+
+def test_whoever_names_no_policy_gets_the_whole_promise() -> None:
+    assert check_policy(None) == sf.SafeGap()
+
+
 NO_POLICIES: list[dict[str, Any]] = [
     {},
     {"name": "none"},
@@ -132,12 +194,13 @@ def test_every_policy_runs_and_keeps_the_dial_and_its_certificate() -> None:
     world, problem = arena()
     for policy in EVERY:
         session, pulls = drive(policy, most=45)
+        keeps_limits = policy.guarantee(problem).keeps_limits
         last = problem.safe_level.copy()
         for pull in pulls:
             assert pull.level in problem.level_grid, policy
             assert pull.name == problem.names[pull.arm]
             assert (pull.gap is None) == (pull.phase == "explore")
-            if policy.keeps_limits:
+            if keeps_limits:
                 assert pull.margin >= 0.0, policy
                 assert world.is_safe(pull.arm, pull.level), policy
                 assert pull.level <= max(last[pull.arm], problem.safe_level[pull.arm]) + 0.35 * (1 + 1e-8)
@@ -147,7 +210,7 @@ def test_every_policy_runs_and_keeps_the_dial_and_its_certificate() -> None:
         if session.outcome == "certified":
             assert session.certificate is not None
             assert session.certificate.gap <= problem.epsilon
-            if policy.keeps_limits:
+            if keeps_limits:
                 assert session.recommendation is not None
                 assert world.judge(problem).is_safe(session.recommendation.arm, session.recommendation.level)
         else:

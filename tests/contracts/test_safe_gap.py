@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.core.layout import leaves
 from surefoot.simulation import run_session
 from surefoot.worlds import Linear
 
@@ -51,8 +52,9 @@ def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Se
     def look(session: sf.Session) -> None:
         if session.stopped:
             return
-        pull, state = session.ask(), session._state
-        certified = np.maximum(state.low_of.min(axis=0), problem.safe_level)
+        learner = session.ledger.learner
+        pull, levels = session.ask(), learner.state.levels
+        certified = np.maximum(levels.low_of.min(axis=0), problem.safe_level)
         assert pull.level <= certified[pull.arm]
         assert pull.level <= problem.max_level[pull.arm]
         assert not problem.level_grid or pull.level in problem.level_grid
@@ -60,9 +62,9 @@ def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Se
         assert pull.margin >= 0.0
         assert pull.gap is not None
         assert pull.gap > problem.epsilon
-        for numbers in state[:-1]:
+        for numbers in leaves(learner.state):
             assert np.isfinite(numbers).all()
-        assert not np.isnan(session._work.lead).any()
+        assert not np.isnan(learner.work.bounds.lead).any()
         assert (session.levels <= session.levels_high).all()
         applied[pull.arm] = pull.level
 

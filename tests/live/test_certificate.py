@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.live.certificate import certify_answer, confidence_of, guarantee_of, rounded_down, rounded_up
+from surefoot.live.certificate import certify_answer, rounded_down, rounded_up
+from surefoot.policies.guarantee import Guarantee
 
 
 def problem(**changes: Any) -> sf.Problem:
@@ -14,8 +15,11 @@ def problem(**changes: Any) -> sf.Problem:
 
 
 def certificate(policy: Any, **changes: Any) -> sf.Certificate:
+    posed = problem()
     return certify_answer(
-        policy, problem(), **({"arm": 0, "level": 1.0, "gap": 0.005, "pulls": 77, "alarms": 0} | changes)
+        policy.guarantee(posed),
+        posed,
+        **({"arm": 0, "level": 1.0, "gap": 0.005, "pulls": 77, "overshoots": 0} | changes),
     )
 
 
@@ -32,15 +36,18 @@ def certificate(policy: Any, **changes: Any) -> sf.Certificate:
     ],
 )
 def test_each_policy_promises_what_its_rule_gives(policy: Any, guarantee: str, confidence: float) -> None:
-    found = certificate(policy)
-    assert found.guarantee == guarantee_of(policy) == guarantee
-    assert found.confidence == confidence_of(policy, problem()) == pytest.approx(confidence)
+    found, stated = certificate(policy), policy.guarantee(problem())
+    assert found.guarantee == stated.kind == guarantee
+    assert found.confidence == stated.confidence == pytest.approx(confidence)
+    assert found.keeps_limits == stated.keeps_limits == (guarantee != "without-limits")
+    assert stated.safety == (pytest.approx(0.97) if stated.keeps_limits else None)
 
 
 def test_the_default_policy_promises_b() -> None:
     session = sf.Session(problem())
-    assert guarantee_of(session.policy) == "within-epsilon"
-    assert session.policy.null_pull
+    assert session.guarantee.kind == "within-epsilon"
+    assert session.guarantee == sf.SafeGap().guarantee(problem())
+    assert not any("null pull" in line for line in session.guarantee.assumptions)  # it takes part
 
 
 def test_the_statement_says_what_and_how_surely() -> None:
@@ -56,8 +63,8 @@ def test_the_statement_says_what_and_how_surely() -> None:
     assert "no pull crossed" not in none
 
 
-def test_alarms_are_left_out_of_the_promise_of_safety() -> None:
-    assert "leaves out 2 pull" in certificate(sf.SafeLinGapE(), alarms=2).statement
+def test_overshoots_are_left_out_of_the_promise_of_safety() -> None:
+    assert "leaves out 2 pull" in certificate(sf.SafeLinGapE(), overshoots=2).statement
 
 
 def test_assumptions_name_every_signal_and_the_missing_null_pull() -> None:
@@ -81,11 +88,22 @@ def test_a_certificate_is_a_table() -> None:
     assert table["gap"] == 0.005
     assert table["pulls"] == 77
     assert table["assumptions"] == list(found.assumptions)
+    assert sf.Certificate.from_dict(table) == found
 
 
 def test_errors_that_fill_everything_leave_no_confidence() -> None:
     loose = sf.worlds.hard().paper_problem(delta=0.7, delta_safety=0.6)
-    assert confidence_of(sf.SafeLinGapE(selection="optimistic"), loose) == 0.0
+    assert sf.SafeLinGapE(selection="optimistic").guarantee(loose).confidence == 0.0
+
+
+def test_a_promise_of_a_policys_own_is_written_out_in_its_own_words() -> None:
+    own = Guarantee(
+        "at-least-half", "{answer} is worth half of the best, give or take {epsilon}.", 0.9, None, ("luck",)
+    )
+    found = certify_answer(own, problem(), arm=1, level=0.5, gap=0.0, pulls=3, overshoots=0)
+    assert found.statement.startswith("With probability at least 0.9, a2 at level 0.5 is worth half of the best")
+    assert (found.guarantee, found.assumptions, found.keeps_limits) == ("at-least-half", ("luck",), False)
+    assert "crossed a limit" not in found.statement
 
 
 def test_printed_numbers_never_promise_more_than_was_certified() -> None:

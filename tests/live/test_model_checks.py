@@ -9,12 +9,12 @@ from scipy.stats import binom
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
-from surefoot.live.e_processes import Cells, deviation_bet, fit, noise_bet, unexplained
-from surefoot.live.model_checks import Residuals
+from surefoot.live.e_processes import Cells, deviation_evidence, fit, noise_evidence, unexplained
+from surefoot.live.model_checks import ModelChecks
 
 WORLD = sf.worlds.limited()
 PROBLEM = WORLD.default_problem().with_(epsilon=1e-6)  # it never stops by itself
-VALUES = WORLD.truth().value
+VALUES = np.vstack([WORLD.values, WORLD.safety_values])
 R = np.array([PROBLEM.reward.noise, PROBLEM.safety[0].noise])
 EXPLORING = sf.SafeLinGapE(selection="optimistic", explore=sf.RoundRobin(400))
 
@@ -27,15 +27,16 @@ def honest(pull: sf.Pull, rng: np.random.Generator) -> Any:
 
 def watched(
     answer: Answers, pulls: int, seed: int, level: float = 0.01, policy: Any = None, together: int = 5
-) -> Residuals:
+) -> ModelChecks:
     """The tests after a live session, ended by the first finding; so many results are looked at together."""
-    session, tests = sf.Session(PROBLEM, policy, seed=seed, max_pulls=pulls), Residuals(PROBLEM, level)
+    session, tests = sf.Session(PROBLEM, policy, seed=seed, max_pulls=pulls), ModelChecks(PROBLEM, level)
     rng = np.random.default_rng(seed)
     rows: list[tuple[int, float, Any]] = []
     while not session.stopped and not tests.findings:
         pull = session.ask()
-        rows.append((pull.arm, pull.level, answer(pull, rng)))
-        session.take(*rows[-1])
+        reward, safety = answer(pull, rng)
+        rows.append((pull.arm, pull.level, (reward, safety)))
+        session.tell(pull, reward=reward, safety=PROBLEM.safety[0].reading(safety))
         if len(rows) == together or session.stopped:
             arms, levels, observed = (np.array(column) for column in zip(*rows, strict=True))
             tests.take_all(arms, levels, observed)
@@ -76,8 +77,8 @@ def test_no_bet_grows_in_the_mean() -> None:
         ones.add(arms, np.zeros_like(arms), levels, observed)
         best = fit(X, ones.N[:, 0], ones.m[:, :, 0])
         squares = ((observed[:, 0] - levels * (X[arms] @ best)[:, 0]) ** 2).sum()
-        capital["noise"].append(float(np.exp(noise_bet(np.array([squares]), pulls)[0])))
-        capital["cells"].append(float(np.exp(deviation_bet(cells, X)[0])))
+        capital["noise"].append(float(np.exp(noise_evidence(np.array([squares]), pulls)[0])))
+        capital["cells"].append(float(np.exp(deviation_evidence(cells, X)[0])))
     for name, values in capital.items():
         assert np.mean(values) <= 1.0 + 4.0 * np.std(values) / np.sqrt(runs), name
         assert np.mean(np.array(values) >= 20.0) <= 0.05
@@ -88,21 +89,21 @@ def test_the_bet_on_noise_is_fair_for_a_normal_reading() -> None:
     from scipy.integrate import quad
     from scipy.stats import norm
 
-    mean, _ = quad(lambda x: float(np.exp(noise_bet(np.array([x * x]), 1)[0]) * norm.pdf(x)), -40, 40, limit=500)
+    mean, _ = quad(lambda x: float(np.exp(noise_evidence(np.array([x * x]), 1)[0]) * norm.pdf(x)), -40, 40, limit=500)
     assert mean == pytest.approx(1.0, abs=1e-7)
 
 
 def test_the_level_is_shared_by_all_tests() -> None:
     two = PROBLEM.with_(safety=[PROBLEM.safety[0], sf.Limit("heat", at_most=1.0, noise=1.0, norm=1.0)])
-    assert Residuals(PROBLEM).needed == pytest.approx(np.log(9 / 0.01))
-    assert Residuals(two, 0.05).needed == pytest.approx(np.log(14 / 0.05))
-    assert sum(len(tests) for tests in Residuals(two).evidence().values()) == 14
+    assert ModelChecks(PROBLEM).needed == pytest.approx(np.log(9 / 0.01))
+    assert ModelChecks(two, 0.05).needed == pytest.approx(np.log(14 / 0.05))
+    assert sum(len(tests) for tests in ModelChecks(two).evidence().values()) == 14
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan, "0.01", True])
 def test_a_level_that_is_no_probability_is_refused(level: Any) -> None:
     with pytest.raises(InvalidInput):
-        Residuals(PROBLEM, level)
+        ModelChecks(PROBLEM, level)
 
 
 # -- loud when it is not ----------------------------------------------------------------------------------------------
@@ -157,11 +158,11 @@ def test_arms_that_are_not_linear_in_their_features_are_found() -> None:
 
 
 def test_a_reading_beyond_its_limit_is_found_at_once() -> None:
-    tests = Residuals(PROBLEM)
+    tests = ModelChecks(PROBLEM)
     eta0, noise = PROBLEM.safety[0].eta0, PROBLEM.safety[0].noise
     edge = noise * np.sqrt(2 * np.log(1 * 2 * 9 / 0.01))
     assert tests.take(0, 0.2, [0.0, eta0 - 0.999 * edge]) == ()
-    (found,) = [each for each in Residuals(PROBLEM).take(0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
+    (found,) = [each for each in ModelChecks(PROBLEM).take(0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
     assert (found.signal, found.pulls) == (PROBLEM.safety[0].name, 1)
     assert found.evidence >= found.needed
     assert found.to_dict()["message"] == found.message
@@ -169,7 +170,7 @@ def test_a_reading_beyond_its_limit_is_found_at_once() -> None:
 
 def test_the_threshold_of_a_reading_grows_slowly_with_the_number_of_pulls() -> None:
     """So that the chance stays the same for the whole life of a study: after a million pulls, 8 times the noise."""
-    tests = Residuals(PROBLEM)
+    tests = ModelChecks(PROBLEM)
     count = 1000
     tests.take_all(np.zeros(count, int), np.full(count, 0.2), np.zeros((count, 2)))
     eta0, noise = PROBLEM.safety[0].eta0, PROBLEM.safety[0].noise
@@ -180,7 +181,7 @@ def test_the_threshold_of_a_reading_grows_slowly_with_the_number_of_pulls() -> N
 
 
 def test_a_finding_is_told_once_and_kept() -> None:
-    tests = Residuals(PROBLEM)
+    tests = ModelChecks(PROBLEM)
     first = tests.take(0, 0.2, [1e9, 0.0])
     assert tests.take(0, 0.2, [-1e9, 0.0]) != ()
     known = tests.findings
@@ -196,7 +197,7 @@ def test_results_may_come_one_by_one_or_all_together() -> None:
     rng = np.random.default_rng(4)
     arms, levels = rng.integers(4, size=300), rng.uniform(0.1, 1.0, 300)
     observed = levels[:, None] * VALUES[:, arms].T + R * rng.standard_normal((300, 2)) + 1e4 * levels[:, None]
-    single, whole = Residuals(PROBLEM), Residuals(PROBLEM)
+    single, whole = ModelChecks(PROBLEM), ModelChecks(PROBLEM)
     for k, level, seen in zip(arms, levels, observed, strict=True):
         single.take(int(k), float(level), seen)
     for piece in np.split(np.arange(300), [1, 17, 17, 200]):
@@ -210,7 +211,7 @@ def test_the_residuals_are_those_of_least_squares() -> None:
     rng = np.random.default_rng(5)
     arms, levels = rng.integers(4, size=80), rng.uniform(0.0, 1.0, 80)
     observed = rng.standard_normal((80, 2))
-    tests = Residuals(PROBLEM)
+    tests = ModelChecks(PROBLEM)
     tests.take_all(arms, levels, observed)
     X, cells = PROBLEM.features, tests._cells["arms"]
     ours = tests._around.sum(axis=1) + unexplained(X, cells.N[:, 0], cells.slopes()[:, :, 0])
@@ -244,11 +245,13 @@ def test_the_bet_on_deviations_is_the_gaussian_mixture_it_claims_to_be() -> None
 
             logs.append(minimize(capital, np.zeros(2), method="BFGS", options={"gtol": 1e-10}).fun)
     expected = np.log(np.mean(np.exp(logs)))
-    assert deviation_bet(cells, X)[0] == pytest.approx(expected, rel=1e-6)
+    assert deviation_evidence(cells, X)[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_absurd_readings_give_an_alarm_and_no_warning() -> None:
     tiny = PROBLEM.with_(reward=sf.Reward(noise=1e-90, norm=1.0))
-    found = Residuals(tiny).take_all(np.zeros(3, int), np.ones(3), np.array([[9e99, -9e99], [-9e99, 9e99], [0.0, 0.0]]))
+    found = ModelChecks(tiny).take_all(
+        np.zeros(3, int), np.ones(3), np.array([[9e99, -9e99], [-9e99, 9e99], [0.0, 0.0]])
+    )
     assert {"noise", "limit"} <= {each.test for each in found}
     assert all(np.isfinite(each.evidence) for each in found)

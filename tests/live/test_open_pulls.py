@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 import surefoot as sf
-from surefoot.errors import BudgetOpen, Finished, InvalidInput, LevelAlarm, NotOpen
+from surefoot.errors import BudgetOpen, Finished, InvalidInput, LevelExceeded, NotOpen
 
 POLICIES = {
     "default": None,
@@ -25,7 +25,8 @@ def told(session: sf.Session, world: sf.worlds.Linear, pull: sf.Pull, seed: int 
 
 def content(session: sf.Session) -> bytes:
     """All that the session has learned."""
-    return b"".join(array.tobytes() for array in session._state) + repr(session._decision).encode()
+    learner = session.ledger.learner
+    return learner.state.whole.tobytes() + repr(learner.decision).encode()
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
@@ -86,11 +87,11 @@ def test_no_level_is_above_what_told_results_certify(policy: Any) -> None:
     problem = world.default_problem().with_(max_step=0.1)
     session, rng = sf.Session(problem, policy, seed=6, max_pulls=150), np.random.default_rng(6)
     waiting: list[sf.Pull] = []
-    handed_out, keeps = 0, session.policy.keeps_limits
+    handed_out, keeps = 0, session.guarantee.keeps_limits
     while not session.stopped:
         if len(waiting) < 9 and handed_out < 150:
             certified = np.maximum(session.levels, problem.safe_level)
-            last = session._state.last.copy()
+            last = session.ledger.learner.state.levels.last.copy()
             for pull in session.ask(int(rng.integers(1, 10 - len(waiting)))):
                 assert pull.level <= certified[pull.arm]
                 if keeps:
@@ -177,13 +178,13 @@ def test_a_bad_result_leaves_its_pull_open() -> None:
         session.tell(sf.Pull(**{**vars(pulls[1]), "level": 0.1}), reward=0.0, safety=0.0)
 
 
-def test_an_alarm_names_the_open_pull_that_was_applied_too_high() -> None:
+def test_an_overshoot_names_the_open_pull_that_was_applied_too_high() -> None:
     session = sf.Session(sf.worlds.limited().default_problem(), seed=2)
     pulls = session.ask(3)
-    with pytest.warns(LevelAlarm, match="Pull 3"):
+    with pytest.warns(LevelExceeded, match="Pull 3"):
         session.tell(3, reward=0.0, safety=0.0, level=1.0)
-    assert [alarm.number for alarm in session.alarms] == [3]
-    assert session.alarms[0].certified == pulls[2].level
+    assert [each.number for each in session.overshoots] == [3]
+    assert session.overshoots[0].certified == pulls[2].level
 
 
 def test_the_budget_is_never_exceeded() -> None:
@@ -214,7 +215,7 @@ def test_a_session_broken_off_between_being_told_and_taking_in_goes_on(monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(other, "take", ctrl_c)
+        patched.setattr(other.ledger.learner, "take", ctrl_c)
         with pytest.raises(KeyboardInterrupt):
             told(other, world, pulls[0])
     assert other.ask() == one.ask()

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.errors import Finished, InvalidInput, LevelAlarm, NotOpen, NumericalBreakdown
+from surefoot.errors import Finished, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
+from surefoot.live.pulls import Overshoot
 from surefoot.simulation import run_session
 
 
@@ -118,7 +119,7 @@ def test_one_safety_value_may_be_told_in_any_form(value: Any) -> None:
     session = sf.Session(problem())
     level = session.ask().level
     session.tell(1, reward=0.0, safety=value)
-    assert session._state.M[1].sum() == pytest.approx(level * -0.5)
+    assert session.ledger.learner.state.estimate.M[1].sum() == pytest.approx(level * -0.5)
 
 
 def test_several_safety_values_go_by_order_or_by_name() -> None:
@@ -128,7 +129,8 @@ def test_several_safety_values_go_by_order_or_by_name() -> None:
     by_name.tell(1, reward=0.3, safety={"qos": -0.1, "heat": 45.0})
     assert by_order.ask() == by_name.ask()
     assert (by_order.levels == by_name.levels).all()
-    np.testing.assert_allclose(by_order._state.M[1:, first.arm], first.level * np.array([-5.0, -0.1]))
+    learned = by_order.ledger.learner.state.estimate.M
+    np.testing.assert_allclose(learned[1:, first.arm], first.level * np.array([-5.0, -0.1]))
     with pytest.raises(InvalidInput):
         by_name.tell(2, reward=0.3, safety={"heat": 45.0})
     with pytest.raises(InvalidInput):
@@ -154,33 +156,36 @@ def test_an_upper_limit_on_a_raw_reading_is_the_mirror_image_of_a_lower_one() ->
 # -- the level really applied -----------------------------------------------------------------------------------------
 
 
-def test_a_level_above_the_certified_one_raises_an_alarm_and_is_recorded() -> None:
+def test_a_level_above_the_certified_one_is_warned_of_and_recorded() -> None:
     session = sf.Session(problem())
     pull = session.ask()
-    with pytest.warns(LevelAlarm, match="above the certified"):
+    with pytest.warns(LevelExceeded, match="above the certified"):
         session.tell(pull, reward=0.4, safety=-0.3, level=0.6)
-    (alarm,) = session.alarms
-    assert (alarm.number, alarm.name, alarm.certified, alarm.applied) == (1, pull.name, pull.level, 0.6)
-    assert session._state.N[pull.arm] == pytest.approx(0.36)  # it is learned from at the level applied
-    assert session.status()["alarms"] == 1
+    (found,) = session.overshoots
+    assert found == Overshoot(1, pull.name, pull.level, 0.6)
+    assert found.to_dict() == {"number": 1, "name": pull.name, "certified": pull.level, "applied": 0.6}
+    assert session.ledger.learner.state.estimate.N[pull.arm] == pytest.approx(
+        0.36
+    )  # it is learned from at the level applied
+    assert session.status().overshoots == 1
 
 
-def test_alarms_stand_in_the_certificate() -> None:
+def test_overshoots_stand_in_the_certificate() -> None:
     world = sf.worlds.limited()
     session = sf.Session(world.default_problem())
-    with pytest.warns(LevelAlarm):
+    with pytest.warns(LevelExceeded):
         session.tell(1, reward=0.0, safety=0.0, level=0.9)
     finish(session, world)
     assert session.certificate is not None
-    assert session.certificate.alarms == 1
+    assert session.certificate.overshoots == 1
     assert "1 pull" in session.certificate.statement
 
 
-def test_a_lower_level_is_taken_without_alarm() -> None:
+def test_a_lower_level_is_taken_without_a_word() -> None:
     session = sf.Session(problem())
     session.tell(1, reward=0.1, safety=0.0, level=0.05)
-    assert session.alarms == ()
-    assert session._state.N.sum() == pytest.approx(0.0025)
+    assert session.overshoots == ()
+    assert session.ledger.learner.state.estimate.N.sum() == pytest.approx(0.0025)
 
 
 @pytest.mark.parametrize("level", [-0.1, 1.1, np.nan, "0.5", True])
@@ -192,10 +197,10 @@ def test_levels_that_no_dial_has_are_refused(level: Any) -> None:
     assert session.pulls == 0
 
 
-def test_lingape_knows_no_certified_level_and_raises_no_alarm() -> None:
+def test_lingape_knows_no_certified_level_to_exceed() -> None:
     session = sf.Session(problem(max_level=0.5), sf.LinGapE())
     session.tell(1, reward=0.0, safety=0.0, level=0.9)
-    assert session.alarms == ()
+    assert session.overshoots == ()
 
 
 # -- how it ends ------------------------------------------------------------------------------------------------------
@@ -380,7 +385,7 @@ def test_arms_that_do_not_span_are_handled_in_their_span() -> None:
         session = finish(sf.Session(posed, policy), world)
         assert session.certificate is not None
         value = world.value(session.certificate.arm, session.certificate.level)
-        if policy.selection == "optimistic":
+        if session.guarantee.kind == "within-epsilon":
             assert world.best_value() - value <= posed.epsilon
 
 
@@ -479,22 +484,23 @@ def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer()
     assert session.outcome == "contradiction"
 
 
-def test_an_alarm_that_is_an_error_loses_no_result() -> None:
+def test_a_warning_that_is_an_error_loses_no_result() -> None:
     session = sf.Session(sf.worlds.hard().paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(LevelAlarm):
+        with pytest.raises(LevelExceeded):
             session.tell(session.ask(), reward=0.0, safety=0.0, level=0.9)
     assert session.pulls == 1
-    assert len(session.alarms) == 1
+    assert len(session.overshoots) == 1
 
 
 def test_a_session_broken_off_between_result_and_decision_catches_up() -> None:
     session = sf.Session(sf.worlds.hard().paper_problem(), sf.SafeLinGapE(explore=sf.RoundRobin(8)), seed=1)
-    stale = session._pulls, session._decision
+    learner = session.ledger.learner
+    stale = learner._read_pulls, learner.decision
     session.tell(session.ask(), reward=0.5, safety=0.0)
     expected = session.ask()
-    session._pulls, session._decision = stale  # as after Ctrl-C: absorbed, but the decision was never read
+    learner._read_pulls, learner.decision = stale  # as after Ctrl-C: absorbed, but the decision was never read
     assert session.ask() == expected
     assert session.pulls == 1
 
@@ -542,7 +548,7 @@ def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array
             session = sf.Session(posed, policy, seed=3, max_pulls=90)
             while not session.stopped:
                 if session.pulls == 21:
-                    numbers = getattr(session._state, array).reshape(-1)
+                    numbers = getattr(session.ledger.learner.state.estimate, array).reshape(-1)
                     numbers[place % len(numbers)] = value
                 pull = session.ask()
                 assert world.is_safe(pull.arm, pull.level)

@@ -1,7 +1,5 @@
-"""What a few sessions and simulations do, pull by pull, as JSON; run by the tests both compiled and interpreted."""
+"""What a few sessions and simulations do, pull by pull: compiled, interpreted, or one against the other."""
 
-import json
-import warnings
 from typing import Any
 
 import surefoot as sf
@@ -38,7 +36,7 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
          sf.SafeLinGapE(selection="optimistic", pull="rounding", explore=sf.UntilConfident(rounds=30))),
         ("uniform", two_limits(), free, sf.Uniform(selection="optimistic", null_pull=True)),
         ("bias-free", two_limits(), free,
-         sf.SafeLinGapE(selection="optimistic", reward_radius="mixture", safety_radius="mixture")),
+         sf.SafeLinGapE(selection="optimistic", reward_radius="bias-free", safety_radius="bias-free")),
         ("own pulls", two_limits(), free, sf.SafeLinGapE(reward_radius="squared-sum", safety_radius="own-pulls")),
         ("safe-gap", two_limits(), free, sf.SafeGap()),
         ("safe-gap on dials", two_limits(distribution="uniform"), dials, sf.SafeGap()),
@@ -51,6 +49,7 @@ def live(world: Linear, problem: sf.Problem, policy: Any, rounds: int, seed: int
     pulls = run_session(world, session, seed=seed)
     found = session.certificate
     return {
+        "state": session.ledger.learner.state.whole.tobytes(),
         "pulls": [
             [pull.arm, pull.level, pull.phase, pull.margin, pull.leader, pull.challenger, pull.gap] for pull in pulls
         ],
@@ -68,20 +67,3 @@ def simulated(world: Linear, problem: sf.Problem, policy: Any, rounds: int, seed
     found = sf.simulate(world, problem, policy, runs=runs, seed=seed, max_pulls=rounds, workers=1)
     names = ("pulls", "arm", "level", "gap", "unsafe_pulls", "first_unsafe", "outcome", "pulls_per_arm", "levels")
     return {name: getattr(found, name).tolist() for name in names}
-
-
-def diary(rounds: int = 60, seed: int = 5) -> dict[str, Any]:
-    """All scenes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sf.errors.NeverStopsWarning)
-        return {
-            name: {
-                "live": live(world, problem, policy, rounds, seed),
-                "simulated": simulated(world, problem, policy, rounds, seed, runs=2),
-            }
-            for name, world, problem, policy in scenes()
-        }
-
-
-if __name__ == "__main__":
-    print(json.dumps(diary()))

@@ -1,57 +1,85 @@
-"""The same source, compiled and interpreted, takes the same pulls and gives the same answers."""
+"""The same source, compiled and interpreted side by side in one process, does the same to the last bit."""
 
-import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from diary import diary, scenes
+from diary import live, scenes, simulated
 
-HERE = Path(__file__).parent
+import surefoot as sf
+from surefoot.core.compiler import Entry
+from surefoot.core.kernel import interpreting
+
+SCENES = {name: scene for name, *scene in scenes()}
+pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.NeverStopsWarning")
 
 
-@pytest.fixture(scope="module")
-def both() -> tuple[dict[str, Any], dict[str, Any]]:
+def compiled_and_interpreted(what: Any, *arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is done, in both forms."""
+    compiled = what(*arguments)
+    with interpreting():
+        return compiled, what(*arguments)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_interpreter_and_compiler_take_the_same_pulls(name: str) -> None:
+    compiled, interpreted = compiled_and_interpreted(live, *SCENES[name], 60, 5)
+    assert len(compiled["pulls"]) >= 10
+    assert compiled == interpreted
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_interpreter_and_compiler_simulate_the_same_runs(name: str) -> None:
+    compiled, interpreted = compiled_and_interpreted(simulated, *SCENES[name], 60, 5, 2)
+    assert compiled == interpreted
+
+
+def test_a_compiled_and_a_plain_session_take_turns() -> None:
+    """Each keeps the form that it was made in, whatever is made beside it."""
+    world, problem, policy = SCENES["safe-gap"]
+    with interpreting():
+        plain = sf.Session(problem, policy, seed=3)
+    compiled = sf.Session(problem, policy, seed=3)
+    assert not isinstance(plain.ledger.learner._replay, Entry)
+    assert isinstance(compiled.ledger.learner._replay, Entry)
+    for _ in range(40):
+        pull = compiled.ask()
+        assert plain.ask() == pull
+        for session in (plain, compiled):
+            session.tell(pull, **world.measure(pull, seed=3, problem=problem))
+    first, *others = (session.ledger.learner.state.whole.tobytes() for session in (plain, compiled))
+    assert others == [first]
+
+
+def test_several_at_once_are_the_same_too() -> None:
+    world, problem, policy = SCENES["optimistic"]
+    with interpreting():
+        plain = sf.Session(problem, policy, seed=3)
+    compiled = sf.Session(problem, policy, seed=3)
+    for _ in range(6):
+        pulls = compiled.ask(5)
+        assert plain.ask(5) == pulls
+        for pull in reversed(pulls):
+            for session in (plain, compiled):
+                session.tell(pull, **world.measure(pull, seed=3, problem=problem))
+    assert plain.status() == compiled.status()
+
+
+PROGRAM = """
+import sys, surefoot as sf
+world = sf.worlds.limited()
+session = sf.Session(world.default_problem(), sf.SafeGap(), seed=1)
+for _ in range(5):
+    pull = session.ask()
+    session.tell(pull, **world.measure(pull, seed=1))
+sf.simulate(world, world.default_problem(), sf.LinGapE(), runs=1, max_pulls=5, workers=1)
+print(session.pulls, sorted({"numba", "llvmlite"} & set(sys.modules)))
+"""
+
+
+def test_the_compiler_is_not_even_loaded_where_all_is_interpreted() -> None:
     environment = os.environ | {"SUREFOOT_INTERPRET": "1"}
-    done = subprocess.run(
-        [sys.executable, str(HERE / "diary.py")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    compiled = json.loads(json.dumps(diary()))
-    return compiled, json.loads(done.stdout)
-
-
-def compare(ours: Any, theirs: Any, where: str) -> None:
-    if isinstance(ours, dict):
-        assert ours.keys() == theirs.keys()
-        for key in ours:
-            compare(ours[key], theirs[key], f"{where}.{key}")
-    elif isinstance(ours, list):
-        assert len(ours) == len(theirs), where
-        for index, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            compare(one, other, f"{where}[{index}]")
-    elif isinstance(ours, float) and isinstance(theirs, float):
-        assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12), where
-    else:
-        assert ours == theirs, where
-
-
-@pytest.mark.parametrize("name", [scene[0] for scene in scenes()])
-def test_interpreter_and_compiler_take_the_same_pulls(both: tuple[dict[str, Any], dict[str, Any]], name: str) -> None:
-    compiled, interpreted = both
-    assert len(compiled[name]["live"]["pulls"]) >= 10
-    compare(compiled[name], interpreted[name], name)
-
-
-def test_nothing_is_compiled_when_interpreting() -> None:
-    program = "import sys, surefoot.live.session, surefoot.simulation; print('numba' in sys.modules)"
-    environment = os.environ | {"SUREFOOT_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("5 []", "")

@@ -23,6 +23,16 @@ BY_AIMS = 3e-8  # where an aim points along its question, the root of a differen
 LINPROG_EVERY = 7  # rounds
 
 
+def takes_nothing(policy: Any) -> bool:
+    """Whether doing nothing takes part in the race."""
+    return isinstance(policy, sf.SafeGap) or getattr(policy, "null_pull", False)
+
+
+def selection_of(policy: Any) -> str:
+    """At which level challengers compete."""
+    return "optimistic" if isinstance(policy, sf.SafeGap) else getattr(policy, "selection", "conservative")
+
+
 def textbook_of(problem: sf.Problem, policy: Any) -> Textbook:
     numbers = {
         "X": np.array(problem.features), "R": problem.reward.noise, "D": problem.reward.norm,
@@ -31,7 +41,7 @@ def textbook_of(problem: sf.Problem, policy: Any) -> Textbook:
         "eta0": np.array([limit.eta0 for limit in problem.safety]),
         "gamma0": np.array(problem.safe_level), "delta": problem.delta, "delta_s": problem.delta_safety,
         "epsilon": problem.epsilon, "lam": problem.regularization, "ceiling": problem.max_level,
-        "grid": problem.level_grid, "null_pull": policy.null_pull, "selection": policy.selection,
+        "grid": problem.level_grid, "null_pull": takes_nothing(policy), "selection": selection_of(policy),
         "step": np.inf if problem.max_step is None else problem.max_step * (1 + 1e-9),  # 0.4 - 0.3 is meant to be 0.1
     }  # fmt: skip
     if isinstance(policy, sf.SafeGap):
@@ -47,7 +57,8 @@ def compare_levels(book: Textbook, session: sf.Session) -> tuple[Any, Any]:
     """The kernel's levels, once they are the textbook's; beside a point of the grid either neighbour will do."""
     tie = BY_AIMS if isinstance(book, SafeGapBook) else TIE
     low, high = book.certify()
-    ours_low, ours_high = session._state.low.copy(), session._state.high.copy()
+    levels = session.ledger.learner.state.levels
+    ours_low, ours_high = levels.low.copy(), levels.high.copy()
     pairs = [(ours_low, low, 0)]
     if book.selection == "optimistic":
         pairs.append((ours_high, high, 1))
@@ -62,7 +73,7 @@ def compare_levels(book: Textbook, session: sf.Session) -> tuple[Any, Any]:
 
 
 def compare_pull(book: Textbook, session: sf.Session, pull: str, low: Any, high: Any, width: float) -> None:
-    decision, reach = session._decision, book.reach(low)
+    decision, reach = session.ledger.learner.decision, book.reach(low)
     assert abs(decision.level - reach[decision.arm]) <= TIE  # both by the kernel's certified levels
     if pull == "uniform":
         assert decision.arm == book.t % len(book.X)
@@ -90,7 +101,7 @@ def compare_pull(book: Textbook, session: sf.Session, pull: str, low: Any, high:
 
 def compare_rounding(book: Textbook, session: sf.Session, pull: str, reach: Any, y: Any) -> bool:
     """Whether the weights are optimal and the pulled arm is the one that they owe most."""
-    weights = session._work.weights
+    weights = session.ledger.learner.state.own.weights
     if pull == "rounding":
         Z = reach[:, None] * book.X
         assert np.abs(weights @ Z - y).max() <= 1e-9 * max(1.0, np.abs(weights).max())
@@ -99,7 +110,7 @@ def compare_rounding(book: Textbook, session: sf.Session, pull: str, reach: Any,
     else:
         assert book.design_gap(reach, y, weights) <= 1e-7
     owed = book.owed(reach, weights)
-    return bool(owed[session._decision.arm] <= owed.min() + TIE * max(1.0, owed.min()))
+    return bool(owed[session.ledger.learner.decision.arm] <= owed.min() + TIE * max(1.0, owed.min()))
 
 
 def run_side_by_side(
@@ -114,7 +125,7 @@ def run_side_by_side(
     explored = plan.rounds if plan is not None else (problem.size if isinstance(policy, sf.LinGapE) else 0)
     worst = 0.0
     for _ in range(rounds):
-        decision = session._decision
+        decision = session.ledger.learner.decision
         assert (decision.phase == EXPLORING) == (book.t < explored)
         if decision.phase == EXPLORING:
             random = isinstance(plan, sf.UniformRandom)
@@ -172,9 +183,9 @@ PAPER = [
 ]
 SHARPER = [
     sf.SafeLinGapE(selection="optimistic", reward_radius="squared-sum", safety_radius="squared-sum"),
-    sf.SafeLinGapE(selection="optimistic", reward_radius="mixture", safety_radius="own-pulls", null_pull=True),
-    sf.SafeLinGapE(levels="dynamic-max", reward_radius="squared-sum", safety_radius="mixture"),
-    sf.LinGapE(radius="mixture"),
+    sf.SafeLinGapE(selection="optimistic", reward_radius="bias-free", safety_radius="own-pulls", null_pull=True),
+    sf.SafeLinGapE(levels="dynamic-max", reward_radius="squared-sum", safety_radius="bias-free"),
+    sf.LinGapE(radius="bias-free"),
 ]
 
 
@@ -249,8 +260,8 @@ options = {
     "limits": st.integers(1, 3),
     "dial": st.sampled_from(["free", "grid", "step", "both", "top"]),
     "pull": st.sampled_from(["greedy", "rounding", "rounding-finite"]),
-    "reward_radius": st.sampled_from(["determinant", "norm", "squared-sum", "mixture"]),
-    "safety_radius": st.sampled_from(["determinant", "norm", "squared-sum", "mixture", "own-pulls"]),
+    "reward_radius": st.sampled_from(["determinant", "norm", "squared-sum", "bias-free"]),
+    "safety_radius": st.sampled_from(["determinant", "norm", "squared-sum", "bias-free", "own-pulls"]),
     "rounds": st.integers(0, 12),
 }
 

@@ -62,7 +62,7 @@ class Textbook:
         """The error of each signal's ellipsoid: half of it where two sets are intersected."""
         m = len(self.eta0)
         whole = np.array([self.delta] + [self.delta_s / m] * m)
-        return np.where(np.isin(self.kinds, ["mixture", "own-pulls"]), whole / 2, whole)
+        return np.where(np.isin(self.kinds, ["bias-free", "own-pulls"]), whole / 2, whole)
 
     def absorb(self, k: int, gamma: float, reward: float, safety: Any) -> None:
         z, seen = gamma * self.X[k], np.array([reward, *safety])
@@ -78,7 +78,7 @@ class Textbook:
         self.inverse = [np.linalg.inv(A) for A in self.A_of]
         self.hats = [inverse @ b for inverse, b in zip(self.inverse, self.b, strict=True)]  # (E2)
         self.radii = [self.radius(s, delta) for s, delta in enumerate(self.shares)]
-        invertible = "mixture" in self.kinds and (squared_pivots(self.V) > 1e-9 * np.trace(self.V)).all()
+        invertible = "bias-free" in self.kinds and (squared_pivots(self.V) > 1e-9 * np.trace(self.V)).all()
         self.V_inverse = np.linalg.inv(self.V) if invertible else None
 
     def radius(self, s: int, delta: float) -> float:
@@ -103,7 +103,7 @@ class Textbook:
 
     def bias_free(self, s: int, y: Any) -> list[tuple[float, float]]:
         """Centre and width of the bias-free set, as soon as V can be inverted.                           (C2)"""
-        if self.kinds[s] != "mixture" or self.V_inverse is None:
+        if self.kinds[s] != "bias-free" or self.V_inverse is None:
             return []
         c, inverse = 0.3 * self.planned_information()[s], self.V_inverse
         grown = np.linalg.slogdet(np.eye(len(self.V)) + self.V / c)[1]

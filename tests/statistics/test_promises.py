@@ -13,7 +13,6 @@ from scipy.stats import binomtest
 
 import surefoot as sf
 from surefoot.errors import NeverStopsWarning
-from surefoot.live.certificate import confidence_of
 
 NOISES = ("gaussian", "uniform", "rademacher")
 DELTA = 0.05
@@ -65,14 +64,15 @@ def check_promises(world: sf.worlds.Linear, policy: Any, runs: int, seed: int, m
     problem = at_nominal(world)
     found = sf.simulate(world, problem, policy, runs=runs, seed=seed, max_pulls=max_pulls)
     assert not (found.outcome == 4).any(), "breakdown"
-    if policy.keeps_limits:
+    stated = policy.guarantee(problem)
+    if stated.keeps_limits:
         assert lower_bound((found.unsafe_pulls > 0).sum(), runs) <= DELTA
         assert lower_bound(found.answer_unsafe.sum(), runs) <= DELTA
         assert (
             lower_bound((found.outcome == 3).sum(), runs) <= DELTA
         )  # a contradiction is a failure of the safety event
-    assert lower_bound(found.broken_promise.sum(), runs) <= 1.0 - confidence_of(policy, problem)
-    if policy.selection == "optimistic":
+    assert lower_bound(found.broken_promise.sum(), runs) <= 1.0 - stated.confidence
+    if stated.kind == "within-epsilon":
         assert lower_bound(found.wrong.sum(), runs) <= 2 * DELTA
     return found
 
@@ -215,9 +215,10 @@ def test_certify_understated_confidence_is_visible(show: Any) -> None:
         found = sf.simulate(world, problem, policy, runs=4000, seed=7)
         unsafe, broken = (found.unsafe_pulls > 0).sum(), found.broken_promise.sum()
         show(f"  delta 0.5, limited, {name:15} unsafe runs {unsafe / 4000:.4f}  broken {broken / 4000:.4f}")
-        if policy.keeps_limits:
+        stated = policy.guarantee(problem)
+        if stated.keeps_limits:
             assert lower_bound(unsafe, 4000) <= 0.5
-        assert lower_bound(broken, 4000) <= 1.0 - confidence_of(policy, problem)
+        assert lower_bound(broken, 4000) <= 1.0 - stated.confidence
 
 
 def test_rates_of_this_file_use_the_same_bounds_as_the_summary() -> None:

@@ -18,9 +18,11 @@ RADII: dict[str, Any] = {
     "squared-sum": sf.SafeLinGapE(
         selection="optimistic", null_pull=True, reward_radius="squared-sum", safety_radius="squared-sum"
     ),
-    "mixture": sf.SafeLinGapE(selection="optimistic", null_pull=True, reward_radius="mixture", safety_radius="mixture"),
+    "bias-free": sf.SafeLinGapE(
+        selection="optimistic", null_pull=True, reward_radius="bias-free", safety_radius="bias-free"
+    ),
     "own pulls": sf.SafeLinGapE(
-        selection="optimistic", null_pull=True, reward_radius="mixture", safety_radius="own-pulls"
+        selection="optimistic", null_pull=True, reward_radius="bias-free", safety_radius="own-pulls"
     ),
 }
 

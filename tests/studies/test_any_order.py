@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, by whichever handle: the state is the fold of what was acknowledged."""
+"""Whatever happens in whatever order, by whichever handle: the state follows from what was acknowledged."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from laboratory import begun, measured
 
 import surefoot as sf
-from surefoot.errors import BudgetOpen, Finished, Frozen, LevelAlarm
+from surefoot.errors import BudgetOpen, Finished, Frozen, LevelExceeded
 
 SURE = {"not_because_of_result": True}
 STEP = st.tuples(
@@ -82,39 +82,39 @@ def close(expected: Expected, handle: sf.Study, verb: str, number: int) -> None:
         expected.states[number] = {"cancel": "cancelled", "fail": "failed"}[verb]
 
 
-@pytest.mark.parametrize("fold", ["order", "arrival"])
+@pytest.mark.parametrize("intake", ["by-number", "on-arrival"])
 @settings(max_examples=60)
 @given(steps=st.lists(STEP, min_size=5, max_size=40), budget=st.sampled_from([None, 6]), case=st.uuids())
-def test_the_state_is_the_fold_of_what_was_acknowledged(fold: Any, steps: Any, budget: int | None, case: Any) -> None:
-    name, expected = f"any order {fold} {case}", Expected()
-    handles = [begun("memory", name, fold=fold, max_pulls=budget, load_if_exists=True)]
+def test_the_state_follows_from_what_was_acknowledged(intake: Any, steps: Any, budget: int | None, case: Any) -> None:
+    name, expected = f"any order {intake} {case}", Expected()
+    handles = [begun("memory", name, intake=intake, max_pulls=budget, load_if_exists=True)]
     handles += [sf.load_study(name, "memory") for _ in range(2)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", LevelAlarm)
+            warnings.simplefilter("ignore", LevelExceeded)
             for verb, who, choice in steps:
                 if verb == "reopen":
                     handles[who] = sf.load_study(name, "memory")
                 else:
                     step(expected, handles[who], verb, choice)
-        check(expected, [*handles, sf.load_study(name, "memory")], fold)
+        check(expected, [*handles, sf.load_study(name, "memory")], intake)
     finally:
         sf.delete_study(name, "memory")
 
 
-def check(expected: Expected, handles: list[sf.Study], fold: str) -> None:
+def check(expected: Expected, handles: list[sf.Study], intake: str) -> None:
     """Every handle says what stands on paper."""
     statuses = [handle.status() for handle in handles]
     assert all(status == statuses[0] for status in statuses)
-    assert statuses[0]["open"] == expected.open
-    assert (statuses[0]["frozen"] is not None) == expected.frozen
+    assert statuses[0].open == expected.open
+    assert (statuses[0].frozen is not None) == expected.frozen
     history = handles[0].history.set_index("number")
     assert history["state"].to_dict() == expected.states
     assert history["reward"].dropna().to_dict() == expected.rewards
     assert handles[0].audit().clean
     told = [number for number, state in expected.states.items() if state == "told"]
-    if fold == "order" and not handles[0].stopped:
+    if intake == "by-number" and not handles[0].stopped:
         first_open = min(expected.open, default=len(expected.states) + 1)
-        assert statuses[0]["pulls"] == len([number for number in told if number < first_open])
-    assert statuses[0]["pulls"] + statuses[0]["held_back"] + statuses[0]["unused"] == len(told)
+        assert statuses[0].pulls == len([number for number in told if number < first_open])
+    assert statuses[0].pulls + statuses[0].held_back + statuses[0].unused == len(told)

@@ -52,7 +52,7 @@ def test_an_edited_decision_is_named_by_its_number_and_stays(study: sf.Study, nu
     assert found[0].number == number
     assert found[0].level == 2 * found[0].stored_level
     assert again.history["asked_level"][number - 1] == found[0].stored_level
-    assert again.status()["mismatches"] == len(found)
+    assert again.status().mismatches == len(found)
     assert f"pull {number} was" in "\n".join(check_storage(study.storage).faults)
 
 

@@ -91,7 +91,7 @@ def test_a_read_only_disk_is_named_and_nothing_is_lost(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=False)
     if os.access(disk, os.W_OK):
         # An open file holds the disk writable; let go of it, as a machine that was started again would have.
-        study._store.close()
+        study._handle.store.close()
         remount(disk, "ro")
     with pytest.raises(StorageReadOnly, match="Nothing was written"):
         study.tell(pull, **measured(pull))
@@ -241,7 +241,7 @@ def test_a_clock_that_goes_backwards_changes_nothing(storage: str, monkeypatch: 
 
 def test_a_newer_arrangement_of_tables_is_refused_and_left_alone(tmp_path: Path) -> None:
     study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
-    study._store.close()
+    study._handle.store.close()
     with sqlite3.connect(path_of(study)) as connection:
         connection.execute("UPDATE surefoot_version SET version_num = '0099'")
     connection.close()
@@ -376,7 +376,7 @@ def test_a_step_whose_acknowledgement_was_lost_is_not_made_twice(
     import psycopg
 
     study = driven(begun(database()), 3)
-    dialect = study._store._database.engine.dialect
+    dialect = study._handle.store._database.engine.dialect
     commit = dialect.do_commit
     broken = []
 
@@ -396,8 +396,8 @@ def test_a_step_whose_acknowledgement_was_lost_is_not_made_twice(
     assert [each.number for each in study.open_pulls] == [4]
     wanted = 2
     study.tell(pull, **measured(pull))
-    assert study.status()["events"] == 8
-    assert sf.load_study("power", study._store.address.url.render_as_string(False)).audit().clean
+    assert study.status().events == 8
+    assert sf.load_study("power", study._handle.store.address.url.render_as_string(False)).audit().clean
 
 
 @pytest.mark.xdist_group("postgres")

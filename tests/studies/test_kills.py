@@ -53,13 +53,12 @@ def check_nothing_was_lost(storage: str, acknowledged: list[dict[str, Any]], kil
 
     assert study.audit().clean
     assert check_storage(storage).sound
-    fold = sf.Session(study.problem, seed=4)
+    session = sf.Session(study.problem, seed=4)
     for result in study.results()[: study.pulls]:
-        fold.take(result.arm, result.level, [result.reward, *result.readings])
-    status = study.status()
-    assert {key: status[key] for key in ("pulls", "levels", "pulls_per_arm", "gap")} == {
-        key: fold.status()[key] for key in ("pulls", "levels", "pulls_per_arm", "gap")
-    }
+        session.ledger.learner.take(result.arm, result.level, [result.reward, *result.readings])
+    ours, theirs = study.status(), session.status()
+    for fact in ("pulls", "levels", "pulls_per_arm", "gap"):
+        assert getattr(ours, fact) == getattr(theirs, fact), fact
     pull = study.ask()  # and it goes on
     study.tell(pull, **measured(pull))
 

@@ -65,7 +65,7 @@ def test_bad_arguments_are_refused_before_anything_is_asked() -> None:
     for arguments in ({"function": 7}, {"max_pulls": 0}, {"callbacks": [7]}, {"worker": ""}):
         with pytest.raises(InvalidInput):
             study.run(**{"function": measured, **arguments})  # type: ignore[arg-type]
-    assert study.status()["events"] == 0
+    assert study.status().events == 0
 
 
 def test_progress_goes_to_the_terminal_and_not_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:

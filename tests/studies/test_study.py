@@ -18,7 +18,7 @@ from surefoot.errors import (
     Finished,
     Frozen,
     InvalidInput,
-    LevelAlarm,
+    LevelExceeded,
     NotFrozen,
     NotOpen,
     PullClosed,
@@ -41,7 +41,7 @@ def test_a_study_asks_what_a_session_asks(storage: str) -> None:
         assert study.ask() == pull
         session.tell(pull, **measured(pull))
         study.tell(pull.number, **measured(pull))
-    assert study.status()["levels"] == session.status()["levels"]
+    assert study.status().levels == session.status().levels
     assert study.pulls == session.pulls == 40
 
 
@@ -109,12 +109,12 @@ def test_the_same_result_again_is_accepted_and_another_is_refused_with_both_show
     pull = study.ask()
     result = measured(pull)
     study.tell(pull, **result)
-    events = study.status()["events"]
+    events = study.status().events
     study.tell(pull.number, **result)
     sf.load_study("power", storage).tell(pull, **result, level=pull.level)
     by_name = dict(zip([limit.name for limit in study.problem.safety], result["safety"], strict=True))
     study.tell(pull, reward=result["reward"], safety=by_name)
-    assert study.status()["events"] == events
+    assert study.status().events == events
     for changed in ({**result, "reward": 9.5}, {**result, "level": 0.1}, {**result, "safety": [0.0, 0.0]}):
         with pytest.raises(AlreadyTold, match=re.escape(repr(result["reward"]))) as caught:
             study.tell(pull, **changed)
@@ -127,13 +127,13 @@ def test_a_late_result_holds_back_those_behind_it(storage: str) -> None:
     pulls = study.ask(3)
     study.tell(pulls[2], **measured(pulls[2]))
     study.tell(pulls[1], **measured(pulls[1]))
-    assert (study.pulls, study.status()["held_back"]) == (0, 2)
+    assert (study.pulls, study.status().held_back) == (0, 2)
     study.tell(pulls[0], **measured(pulls[0]))
-    assert (study.pulls, study.status()["held_back"]) == (3, 0)
+    assert (study.pulls, study.status().held_back) == (3, 0)
 
 
 def test_results_may_be_taken_in_as_they_arrive(storage: str) -> None:
-    study = begun(storage, fold="arrival")
+    study = begun(storage, intake="on-arrival")
     pulls = study.ask(3)
     study.tell(pulls[2], **measured(pulls[2]))
     assert study.pulls == 1
@@ -146,10 +146,10 @@ def test_results_may_be_taken_in_as_they_arrive(storage: str) -> None:
 def test_a_pull_applied_too_high_is_kept_and_warned_of(storage: str) -> None:
     study = begun(storage)
     pull = study.ask()
-    with pytest.warns(LevelAlarm, match="Pull 1"):
+    with pytest.warns(LevelExceeded, match="Pull 1"):
         study.tell(pull, **measured(pull), level=1.0)
     assert study.pulls == 1
-    assert sf.load_study("power", storage).status()["alarms"] == 1
+    assert sf.load_study("power", storage).status().overshoots == 1
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ def test_a_pull_applied_too_high_is_kept_and_warned_of(storage: str) -> None:
 def test_a_result_that_cannot_be_is_refused_before_anything_happens(result: dict[str, Any], field: str) -> None:
     study = begun("memory", name=f"bad {field}", load_if_exists=True)
     pull = study.ask(worker="w")
-    before = study.status()["events"]
+    before = study.status().events
     with pytest.raises(InvalidInput) as caught:
         study.tell(pull, **result)
     assert caught.value.field.startswith(field)
-    assert study.status()["events"] == before
+    assert study.status().events == before
 
 
 def test_only_open_pulls_take_a_result(storage: str) -> None:
@@ -243,7 +243,7 @@ def test_pulls_are_given_up_in_states_of_their_own_and_the_rest_goes_on(storage:
     study.tell(4, **measured(pulls[3]))
     assert study.pulls == 2
     again = sf.load_study("power", storage)
-    assert again.status()["states"] == {
+    assert again.status().states == {
         "open": 0, "told": 2, "stale": 1, "failed": 1, "cancelled": 1, "aborted-unsafe": 0
     }  # fmt: skip
     assert again.audit().clean
@@ -270,7 +270,7 @@ def test_giving_up_must_be_confirmed_as_independent_of_the_result(storage: str) 
         study.add(0, 0.2, 0.1, [0.0, 0.0])
     with pytest.raises(InvalidInput, match="reason"):
         study.cancel(1, "", **SURE)
-    assert study.status()["events"] == 1
+    assert study.status().events == 1
 
 
 def test_all_pulls_of_a_certain_age_expire_at_once(storage: str) -> None:
@@ -286,7 +286,7 @@ def test_all_pulls_of_a_certain_age_expire_at_once(storage: str) -> None:
 
 
 def test_the_certificate_shows_what_became_of_every_pull(storage: str) -> None:
-    study = sf.create_study(arena()[1].with_(epsilon=1.0), name="short", storage=storage, seed=2, fold="arrival")
+    study = sf.create_study(arena()[1].with_(epsilon=1.0), name="short", storage=storage, seed=2, intake="on-arrival")
     for _ in range(3):
         study.add("a1", 0.2, 0.2, [-0.1, 0.0], source="a pilot", **SURE)
     study.ask(3)
@@ -323,7 +323,7 @@ def test_a_frozen_study_gives_nobody_a_pull_until_a_person_releases_it(storage: 
             other.ask(worker=worker)
     other.tell(pull, **measured(pull))
     assert other.pulls == 1
-    assert sf.load_study("power", storage).status()["frozen"] == {"reason": "smoke at site 3", "by": "Ada"}
+    assert sf.load_study("power", storage).status().frozen == {"reason": "smoke at site 3", "by": "Ada"}
     with pytest.raises(InvalidInput, match="reason"):
         study.release("", "Ada")
     study.release("the fan was replaced", "Grace")
@@ -339,7 +339,7 @@ def test_a_pull_aborted_as_unsafe_freezes_the_study(storage: str) -> None:
     pull = study.ask()
     study.abort(pull, "the pressure rose too fast", "Ada")
     again = sf.load_study("power", storage)
-    assert again.status()["states"]["aborted-unsafe"] == 1
+    assert again.status().states["aborted-unsafe"] == 1
     with pytest.raises(Frozen, match="pressure"):
         again.ask()
     with pytest.raises(PullClosed, match="aborted-unsafe"):
@@ -358,7 +358,7 @@ def test_data_that_contradict_the_model_freeze_the_study_for_all(storage: str) -
 
     with pytest.warns(sf.errors.ModelAlarm, match="frozen"), pytest.raises(Frozen, match="the alarm"):
         study.run(noisier, max_pulls=300)
-    raised = other.status()["contradictions"]
+    raised = other.status().contradictions
     assert raised
     with pytest.raises(Frozen, match="the alarm"):
         other.ask()
@@ -368,8 +368,8 @@ def test_data_that_contradict_the_model_freeze_the_study_for_all(storage: str) -
         again = sf.load_study("power", storage)
         pull = again.ask()
         again.tell(pull, **measured(pull))
-    assert again.status()["contradictions"][: len(raised)] == raised
-    assert len(set(again.status()["contradictions"])) == len(again.status()["contradictions"])
+    assert again.status().contradictions[: len(raised)] == raised
+    assert len(set(again.status().contradictions)) == len(again.status().contradictions)
 
 
 def test_history_that_contradicts_the_model_freezes_a_study_before_its_first_pull(storage: str) -> None:
@@ -385,13 +385,13 @@ def test_history_that_contradicts_the_model_freezes_a_study_before_its_first_pul
         study = begun(storage, warm_start=pilot)
     with pytest.raises(Frozen, match="the alarm"):
         sf.load_study("power", storage).ask()
-    assert study.status()["asked"] == 0
+    assert study.status().asked == 0
     sf.delete_study("pilot of a false model", "memory")
 
 
 def test_a_right_model_raises_no_alarm(storage: str) -> None:
     study = driven(begun(storage), 60)
-    assert study.status()["contradictions"] == []
+    assert study.status().contradictions == []
     assert not study.frozen
 
 
@@ -404,7 +404,7 @@ def test_a_name_is_taken_once_and_continued_on_request(storage: str) -> None:
     with pytest.raises(StudyExists, match="load_if_exists"):
         begun(storage)
     assert begun(storage, load_if_exists=True).open_pulls == study.open_pulls
-    for what, changed in (("problem", {}), ("seed", {"seed": 5}), ("fold", {"seed": 4, "fold": "arrival"})):
+    for what, changed in (("problem", {}), ("seed", {"seed": 5}), ("intake", {"seed": 4, "intake": "on-arrival"})):
         problem = arena()[1] if changed else arena()[1].with_(epsilon=0.2)
         with pytest.raises(StudyDiffers, match=what):
             sf.create_study(problem, name="power", storage=storage, load_if_exists=True, **{"seed": 4, **changed})  # type: ignore[arg-type]
@@ -445,7 +445,7 @@ def test_storage_may_come_from_the_environment(tmp_path: Any, monkeypatch: pytes
     "settings",
     [
         {"name": ""}, {"name": 7}, {"name": "a\nb"}, {"storage": "power.db"}, {"storage": "mysql://x/y"},
-        {"storage": 7}, {"storage": "sqlite:///x.db?mode=ro"}, {"seed": -1}, {"max_pulls": 0}, {"fold": "random"},
+        {"storage": 7}, {"storage": "sqlite:///x.db?mode=ro"}, {"seed": -1}, {"max_pulls": 0}, {"intake": "random"},
         {"alarm_level": 0.0}, {"policy": "best"}, {"warm_start": "power"}, {"problem": {}},
     ],
     ids=lambda settings: "-".join(settings) + f"-{next(iter(settings.values()))!r}",

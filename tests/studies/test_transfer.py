@@ -32,9 +32,9 @@ def eventful(storage: str, name: str = "power", **settings: Any) -> sf.Study:
     return study
 
 
-@pytest.mark.parametrize("fold", ["order", "arrival"])
-def test_a_study_comes_out_of_a_file_as_it_went_in(storage: str, tmp_path: Path, fold: Any) -> None:
-    study = eventful(storage, fold=fold)
+@pytest.mark.parametrize("intake", ["by-number", "on-arrival"])
+def test_a_study_comes_out_of_a_file_as_it_went_in(storage: str, tmp_path: Path, intake: Any) -> None:
+    study = eventful(storage, intake=intake)
     study.export(tmp_path / "power.study")
     again = sf.import_study(tmp_path / "power.study", storage="memory", name="copy")
     assert {**again.status(), "name": "power"} == study.status()
@@ -150,13 +150,13 @@ def test_every_policy_is_stored_and_audited(policy: Any, tmp_path: Path) -> None
 def test_a_warm_start_takes_over_every_result_and_says_so(storage: str) -> None:
     other = eventful(storage, "pilot")
     study = begun(storage, warm_start=other)
-    assert study.pulls == study.status()["imported"] == len(other.results())
-    assert study.status()["asked"] == 0
+    assert study.pulls == study.status().imported == len(other.results())
+    assert study.status().asked == 0
     session = sf.Session(arena()[1], seed=4)
     for result in other.results():
-        session.take(result.arm, result.level, [result.reward, *result.readings])
+        session.ledger.learner.take(result.arm, result.level, [result.reward, *result.readings])
     assert study.ask().arm == session.ask().arm
-    assert study.status()["levels"] == session.status()["levels"]
+    assert study.status().levels == session.status().levels
     assert "study 'pilot', pull 1" in study.history["reason"].tolist()
     assert sf.load_study("power", storage).audit().clean
 

@@ -4,11 +4,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from surefoot.core.replay import ASKED, BEGUN, FOLDED, Script
-from surefoot.studies.replaying import as_script
 
 import surefoot as sf
-from surefoot.live.session import signals_of
+from surefoot.core.loop import ASKED, BEGUN, LEARNED
+from surefoot.core.records import Script
+from surefoot.live.readings import signals_of
+from surefoot.live.scripts import as_script
 
 POLICIES = {
     "default": None,
@@ -52,7 +53,7 @@ def drive(session: sf.Session, most: int, open_at_once: int, rng: np.random.Gene
         result = world.measure(pull, seed=3)
         rows[pull.number - 1][3:] = signals_of(session.problem, **result)
         session.tell(pull, **result)
-        steps += [(FOLDED, number) for number in range(taken, session.pulls)]
+        steps += [(LEARNED, number) for number in range(taken, session.pulls)]
         taken = session.pulls
     table: Any = np.array(rows)
     return as_script(*np.array(steps).T, table[:, 0].astype(int), table[:, 1], table[:, 2], table[:, 3:])
