@@ -50,7 +50,7 @@ class LeastPulled:
     version = 1
 
     def guarantee(self, problem: sf.Problem) -> Guarantee:
-        return promise(problem, PROPOSITION_1, spends=problem.delta, null_pull=False)
+        return promise(problem, PROPOSITION_1, confidence=1.0 - problem.delta, null_pull=False)
 
     def plan(self, problem: sf.Problem) -> Plan:
         return Plan(decide, Nothing(), *sets_for(problem, "determinant", "norm"))

@@ -54,7 +54,7 @@ class TopTwo:
     every: int = 2
 
     def guarantee(self, problem: sf.Problem) -> Guarantee:
-        return promise(problem, WITHIN_EPSILON, spends=problem.delta + problem.delta_safety)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta - problem.delta_safety)
 
     def plan(self, problem: sf.Problem) -> Plan:
         return Plan(decide, Rules(self.every), *sets_for(problem, "bias-free", "own-pulls"))
