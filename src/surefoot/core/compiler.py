@@ -76,11 +76,13 @@ class Entry:
             ) from error
 
 
-def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Entry:
-    """The template as compiled code with the parts bound in; all of them must be kernels."""
+def compiled(
+    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = ()
+) -> Entry:
+    """The template as compiled code with the parts bound in, all of them kernels, to be called with these tuples."""
     reached = reachable(template, parts)
     with _binding:
-        digest = digest_of(reached)
+        digest = digest_of(reached, tuples)
         key = (digest, *reached)
         if key not in _entries:
             source = _bound(template, parts)
@@ -94,7 +96,9 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
         return _entries[key]
 
 
-def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Any:
+def mixed(
+    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = ()
+) -> Any:
     """The template for the interpreter, its kernels compiled: not those that ask a part in plain Python, nor thin ones,
     which are short and may return part of an array."""
     done: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -105,7 +109,7 @@ def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Anno
             return function
         called_apart = getattr(function, MARK, THIN) != THIN
         if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
-            return compiled(function, parts, label, announce)
+            return compiled(function, parts, label, announce, tuples)
         if function not in done:
             copy = done[function] = with_globals(function, {})
             copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
