@@ -120,3 +120,8 @@ def bound(
         stacklevel=outside(),
     )
     return mixed(template, parts, label, announce, tuples)
+
+
+def unchecked(function: Any) -> Any:
+    """The loop, once it was called, for one who always passes the same types; compiled code then skips looking."""
+    return function.unchecked() if hasattr(function, "unchecked") else function
