@@ -188,6 +188,52 @@ def test_whatever_is_edited_is_compiled_anew(tmp_path: Path, what: str) -> None:
     assert stored(tmp_path) == (2 if kept else 0)
 
 
+# -- the tuples that it is called with --------------------------------------------------------------------------------
+
+TUPLES = """
+from typing import NamedTuple
+from surefoot.core.kernel import kernel
+
+
+class Rules(NamedTuple):
+    gain: float
+    other: float
+
+
+@kernel
+def value(rules, x):
+    return rules.gain * x
+
+
+rules = Rules(gain=3.0, other=5.0)
+"""
+CALLING = """
+from surefoot.core.compiler import compiled
+print(compiled(value, {}, "value", None, ((rules,), 1))(rules, 2.0))
+"""
+
+
+def test_a_field_that_has_moved_is_not_read_from_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / "foreign.py").write_text(TUPLES)
+    calling = "from foreign import rules, value" + CALLING
+    assert (run(tmp_path, calling), stored(tmp_path)) == ("6.0", 1)
+    edit(tmp_path / "foreign.py", "    gain: float\n    other: float", "    other: float\n    gain: float")
+    assert (run(tmp_path, calling), stored(tmp_path)) == ("6.0", 2)
+    assert (run(tmp_path, calling), stored(tmp_path)) == ("6.0", 2)
+
+
+def test_a_tuple_that_was_renamed_or_is_gone_hinders_nobody(tmp_path: Path) -> None:
+    (tmp_path / "foreign.py").write_text(TUPLES)
+    calling = "from foreign import rules, value" + CALLING
+    assert run(tmp_path, calling) == "6.0"
+    (tmp_path / "foreign.py").write_text(TUPLES.replace("Rules", "Options"))
+    assert run(tmp_path, calling) == "6.0"
+
+
+def test_tuples_that_no_other_process_would_find_leave_nothing_on_disk(tmp_path: Path) -> None:
+    assert (run(tmp_path, TUPLES + CALLING), stored(tmp_path)) == ("6.0", 0)
+
+
 # -- our own functions ------------------------------------------------------------------------------------------------
 
 

@@ -7,13 +7,15 @@ Compiled code is kept on disk between processes: the folder is named by our sour
 by a digest of what is bound into it, foreign code included (`kernel_content`), so a stale kernel cannot be found.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from surefoot.core.kernel import (
     MARK,
     THIN,
     Parts,
+    asked_by,
     calls,
     is_kernel,
     part_for,
@@ -73,11 +76,13 @@ class Entry:
             ) from error
 
 
-def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Entry:
-    """The template as compiled code with the parts bound in; all of them must be kernels."""
+def compiled(
+    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = ()
+) -> Entry:
+    """The template as compiled code with the parts bound in, all of them kernels, to be called with these tuples."""
     reached = reachable(template, parts)
     with _binding:
-        digest = digest_of(reached)
+        digest = digest_of(reached, tuples)
         key = (digest, *reached)
         if key not in _entries:
             source = _bound(template, parts)
@@ -91,16 +96,26 @@ def compiled(template: Callable[..., Any], parts: Parts, label: str, announce: A
         return _entries[key]
 
 
-def mixed(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None) -> Any:
+def mixed(
+    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = ()
+) -> Any:
     """The template for the interpreter, its kernels compiled: not those that ask a part in plain Python, nor thin ones,
     which are short and may return part of an array."""
-    function = part_for(template, parts)
-    if not isinstance(function, FunctionType) or hasattr(function, MACHINE):
-        return function
-    called_apart = getattr(function, MARK, THIN) != THIN
-    if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
-        return compiled(function, parts, label, announce)
-    return with_globals(function, {n: mixed(f, parts, label, announce) for n, f in calls(function).items()})
+    done: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def bound(function: Callable[..., Any]) -> Any:
+        function = part_for(function, parts)
+        if not isinstance(function, FunctionType) or hasattr(function, MACHINE):
+            return function
+        called_apart = getattr(function, MARK, THIN) != THIN
+        if called_apart and all(is_kernel(each) for each in asked_for(function, parts)):
+            return compiled(function, parts, label, announce, tuples)
+        if function not in done:
+            copy = done[function] = with_globals(function, {})
+            copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
+        return done[function]
+
+    return bound(template)
 
 
 def reachable(function: Callable[..., Any], parts: Parts) -> list[FunctionType]:
@@ -129,7 +144,27 @@ def asked_for(function: Callable[..., Any], parts: Parts) -> list[Callable[..., 
 @cache
 def _numba() -> Any:
     """Numba, once it is needed."""
-    return import_module("numba")  # its stubs do not know the options used here
+    found = import_module("numba")  # its stubs do not know the options used here
+    with _unloaded("scipy.linalg.cython_blas"):
+        import_module("numba.np.arraymath")
+    return found
+
+
+@contextmanager
+def _unloaded(name: str) -> Iterator[None]:
+    """Inside, who only asks whether there is such a module need not load it.
+
+    Numba asks for BLAS, which our kernels do not use, and scipy.linalg would take as long to load as numba itself.
+    Whoever does use it imports it again, and then it is the real one.
+    """
+    if name in sys.modules or find_spec(name.partition(".")[0]) is None:
+        yield
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 @cache

@@ -100,7 +100,8 @@ def plain(template: Callable[..., Any], parts: Parts) -> Callable[..., Any]:
         if hasattr(function, MACHINE) or not isinstance(function, FunctionType):
             return function
         if function not in done:
-            done[function] = with_globals(function, {name: bound(each) for name, each in calls(function).items()})
+            copy = done[function] = with_globals(function, {})
+            copy.__globals__.update({name: bound(each) for name, each in asked_by(function).items()})
         return done[function]
 
     return bound(template)
@@ -120,6 +121,16 @@ def calls(function: FunctionType) -> dict[str, Callable[..., Any]]:
     """The kernels and slots that the function names, by those names."""
     found = {name: function.__globals__.get(name) for name in names_in(function.__code__)}
     return {name: each for name, each in found.items() if is_kernel(each) or hasattr(each, SLOT)}  # type: ignore[misc]
+
+
+def asked_by(function: FunctionType) -> dict[str, Callable[..., Any]]:
+    """The same and, if the function is plain Python, the plain functions of its own file that it names: what these
+    call has to be bound too."""
+    if hasattr(function, MARK):
+        return calls(function)
+    named = {name: function.__globals__.get(name) for name in names_in(function.__code__)}
+    own = {name: each for name, each in named.items() if getattr(each, "__globals__", None) is function.__globals__}
+    return {**own, **calls(function)}  # type: ignore[dict-item]
 
 
 @cache

@@ -1,9 +1,11 @@
 """What compiled code is made of, as a digest that names it on disk.
 
 Our own functions go by name, since their source names the folder (`kernel_cache`). A function of the user's own goes by
-its content: its code, and every value that the compiler freezes into it. Where it names something whose content cannot
-be told, a module of constants or a function of another compiler, there is no digest and nothing is kept on disk: that
-code is compiled by every process, and is never an old one.
+its content: its code, and every value that the compiler freezes into it. So do the named tuples that it is called with:
+compiled code finds a field by its place, and the compiler's own index would take a class with other fields for the
+same. Where something's content cannot be told, a module of constants, a function of another compiler, a class that
+another process would not find under its name, there is no digest and nothing is kept on disk: that code is compiled by
+every process, and is never an old one.
 """
 
 import builtins
@@ -26,11 +28,12 @@ class Untold(Exception):
     """A value whose content cannot be told."""
 
 
-def digest_of(functions: list[FunctionType]) -> str:
-    """A digest of what is bound together; empty where something in it cannot be told."""
+def digest_of(functions: list[FunctionType], tuples: Any = ()) -> str:
+    """A digest of what is bound together, for calls with these tuples; empty where something cannot be told."""
     place = {function: i for i, function in enumerate(functions)}
     try:
-        content = [(name_of(each), () if is_ours(each) else content_of(each, place)) for each in functions]
+        content: list[Any] = [(name_of(each), () if is_ours(each) else content_of(each, place)) for each in functions]
+        content += fields_in(tuples)
     except Untold:
         return ""
     return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
@@ -41,9 +44,22 @@ def name_of(function: Any) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def is_ours(function: FunctionType) -> bool:
-    """Whether its source is in the name of the folder."""
-    return ".".join(function.__module__.split(".")[:2]) in OURS
+def is_ours(thing: Any) -> bool:
+    """Whether the source of the function or the class is in the name of the folder."""
+    return ".".join((thing.__module__ or "").split(".")[:2]) in OURS  # what was typed in has no module
+
+
+def fields_in(tuples: Any) -> list[Any]:
+    """The names and the fields of every named tuple in these that is not ours, in order."""
+    if not isinstance(tuples, tuple):
+        return []
+    kind, within = type(tuples), [found for each in tuples for found in fields_in(each)]
+    if kind is tuple or is_ours(kind):
+        return within
+    module = sys.modules.get(kind.__module__)
+    if kind.__module__ == "__main__" or getattr(module, kind.__qualname__, None) is not kind:
+        raise Untold
+    return [(name_of(kind), kind._fields), *within]
 
 
 def content_of(function: FunctionType, place: dict[FunctionType, int]) -> Any:

@@ -75,13 +75,14 @@ def ceiling_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     """The loop that goes through what happened to an experiment."""
-    return bound(loop.replay, parts_of(found.plan), found.name, announce)
+    return bound(loop.replay, parts_of(found.plan), tuples_of(found.plan), found.name, announce)
 
 
 def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world."""
     parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
-    return bound(loop.play, parts, f"{found.name} for simulations", announce)
+    tuples = (*tuples_of(found.plan), response.truth, response.room)
+    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
 
 
 def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
@@ -96,7 +97,14 @@ def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
-def bound(template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None) -> Any:
+def tuples_of(plan: Plan) -> tuple[Any, ...]:
+    """The tuples that a policy brings into the loops."""
+    return plan.rules, plan.own, plan.sets.params, plan.sets.memory
+
+
+def bound(
+    template: Callable[..., Any], parts: Parts, tuples: tuple[Any, ...], label: str, announce: Announce | None
+) -> Any:
     """The loop in the form that its parts allow."""
     if interpreted():
         return plain(template, parts)
@@ -104,11 +112,11 @@ def bound(template: Callable[..., Any], parts: Parts, label: str, announce: Anno
 
     foreign = [name for name, part in parts.items() if not is_kernel(part)]
     if not foreign:
-        return compiled(template, parts, label, announce)
+        return compiled(template, parts, label, announce, tuples)
     warnings.warn(
         f"{label}: {', '.join(foreign)} is plain Python and runs in the interpreter, the rest is compiled; a round "
         "takes about a thousand times as long as a compiled one. Mark it with @surefoot.kernel to compile it.",
         InterpretedWarning,
         stacklevel=outside(),
     )
-    return mixed(template, parts, label, announce)
+    return mixed(template, parts, label, announce, tuples)

@@ -64,4 +64,6 @@ class ConfidenceSet:
     @property
     def versions(self) -> dict[str, int]:
         """The version of every set in this one, by name."""
-        return {each.name: each.version for each in self.links or (self,)}
+        if not self.links:
+            return {self.name: self.version}
+        return {name: version for link in self.links for name, version in link.versions.items()}

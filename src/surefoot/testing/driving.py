@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from surefoot.errors import InterpretedWarning, NeverStopsWarning, NotSpanningWarning
+from surefoot.errors import AuditWarning, InterpretedWarning, NeverStopsWarning, NotSpanningWarning
 from surefoot.live.pulls import Pull
 from surefoot.live.session import Session
 from surefoot.policies import Policy
@@ -38,9 +38,9 @@ def one_arm(delta: float) -> tuple[Linear, Problem]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Inside, authors are not told what they know: that a part is not compiled, may never stop, or spans too little."""
+    """Inside, nothing is warned of that authors know, or that a contract says itself."""
     with warnings.catch_warnings():
-        for known in (InterpretedWarning, NeverStopsWarning, NotSpanningWarning):
+        for known in (AuditWarning, InterpretedWarning, NeverStopsWarning, NotSpanningWarning):
             warnings.simplefilter("ignore", known)
         yield
 

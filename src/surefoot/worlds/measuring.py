@@ -1,7 +1,6 @@
 """What a pull returns in a world: the truth, with the noise of the pull's address on top."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ def measured(
     """
     arm, level, place = checked_pull(pull, arms)
     out = np.empty(response.signals)
-    respond = callable_form(response.respond)
+    respond = callable_form(response)
     respond(response.truth, response.room, check_seed(seed), check_seed(run, "run"), place, arm, level, out)
     reward, *signals = out.tolist()
     if limits is not None:
@@ -46,13 +45,17 @@ def checked_pull(pull: NumberedPull, arms: int) -> tuple[int, float, int]:
     return int(pull.arm), level, check_count("pull.number", pull.number)
 
 
-def callable_form(respond: Callable[..., Any]) -> Any:
+def callable_form(response: "Response") -> Any:
     """The response as Python calls it: compiled, as in the simulator, unless it is plain Python or everything is."""
-    return respond if interpreted() or not is_kernel(respond) else _compiled(respond)
+    if interpreted() or not is_kernel(response.respond):
+        return response.respond
+    key = response.respond, type(response.truth), type(response.room)
+    if key not in _compiled:
+        from surefoot.core.compiler import compiled
+
+        tuples = response.truth, response.room
+        _compiled[key] = compiled(response.respond, {}, "the answers of the world", compiling, tuples)
+    return _compiled[key]
 
 
-@cache
-def _compiled(respond: Callable[..., Any]) -> Any:
-    from surefoot.core.compiler import compiled
-
-    return compiled(respond, {}, "the answers of the world", compiling)
+_compiled: dict[tuple[Any, ...], Any] = {}
