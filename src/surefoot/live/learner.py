@@ -41,7 +41,7 @@ class Learner:
     # -- what happened ----------------------------------------------------------------------------------------
 
     def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
-        """Takes in a pull that happened, whatever was asked for; `observed` as `readings.signals_of` gives it."""
+        """Takes in a pull that happened, whatever was asked for; each limit's signal comes after the reward."""
         known = 0 <= arm < self.problem.size and 0.0 <= level <= 1.0 and len(observed) == len(self._faced.inst.R)
         if not known or not all(map(isfinite, observed)):
             reason = "must be an arm of the problem, a level from 0 to 1 and a finite value for each signal"

@@ -40,12 +40,6 @@ def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, l
     return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
 
 
-def signals_of(problem: Problem, reward: object, safety: Safety) -> list[float]:
-    """The reward, then the readings in the order of the limits as distances in the sense of (S): larger is safer."""
-    told, readings = measured(problem, reward, safety)
-    return [told, *(float(limit.internal(each)) for limit, each in zip(problem.safety, readings, strict=True))]
-
-
 def packed(readings: list[float]) -> bytes:
     """The readings, one for each limit, as they are stored."""
     return struct.pack(f"<{len(readings)}d", *readings)
