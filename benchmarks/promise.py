@@ -10,7 +10,6 @@ from typing import Any
 from readme import put_into_readme
 
 import surefoot as sf
-from surefoot.live.certificate import confidence_of
 from surefoot.policies import Policy
 from surefoot.worlds import Linear
 
@@ -40,10 +39,10 @@ def row(world_name: str, policy_name: str, runs: int) -> str:
         f"`{world_name}`",
         policy_name,
         f"{summary['pulls_mean']:,.0f}",
-        percent(1.0 - confidence_of(policy, problem)),
+        percent(1.0 - policy.guarantee(problem).confidence),
         measured(summary, "broken"),
         measured(summary, "wrong"),
-        percent(problem.delta_safety) if policy.keeps_limits else "nothing",
+        percent(problem.delta_safety) if policy.guarantee(problem).keeps_limits else "nothing",
         measured(summary, "unsafe"),
         percent(summary["unsafe_share"]),
     ]

@@ -228,7 +228,8 @@ class Relayed:
 
     def __init__(self, world: sf.worlds.Linear) -> None:
         self.name = "relayed"
-        self.matches, self.judge, self.truth, self.measure = world.matches, world.judge, world.truth, world.measure
+        self.matches, self.judge, self.measure = world.matches, world.judge, world.measure
+        self.response = world.response
 
 
 def test_a_world_of_ones_own_is_simulated_like_any_other(world: sf.worlds.Linear) -> None:

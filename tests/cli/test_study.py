@@ -137,11 +137,18 @@ def test_options_and_the_file_choose_the_policy(here: Callable[..., Done], write
     assert from_file["policy"]["name"] == "uniform"
     changed = answer(here("study", "create", "two", "chosen.toml", "--explore", "round-robin:8", "--json"))
     assert (changed["policy"]["selection"], changed["policy"]["explore"]["rounds"]) == ("optimistic", 8)
-    plain = answer(
-        here("study", "create", "three", "pumps.toml", "--max-pulls", "9", "--intake", "on-arrival", "--json")
-    )
+    words = ("--max-pulls", "9", "--intake", "on-arrival", "--json")
+    plain = answer(here("study", "create", "three", "pumps.toml", *words))
     assert sf.policies.from_dict(plain["policy"]) == sf.policies.default_policy()
     assert (plain["max_pulls"], plain["intake"], plain["alarm_level"]) == (9, "on-arrival", 0.01)
+
+
+def test_the_first_versions_word_for_intake_goes_on_working_with_a_note(here: Callable[..., Done]) -> None:
+    done = here("study", "create", "old", "pumps.toml", "--fold", "arrival")
+    assert (done.status, done.err) == (0, "warning: fold='arrival' is called intake='on-arrival' now.\n")
+    assert sf.load_study("old").intake == "on-arrival"
+    assert "as they come" in here("study", "list").out
+    assert "--fold" not in here("study", "create", "--help").out
 
 
 def test_an_existing_study_is_continued_only_when_that_is_said(pumping: Callable[..., Done]) -> None:
@@ -314,6 +321,27 @@ def test_a_study_travels_as_a_file(pumping: Callable[..., Done]) -> None:
     Path("broken.study").write_bytes(Path("pumps.study").read_bytes()[:-40])
     broken = pumping("study", "import", "broken.study", "--name", "broken")
     assert (broken.status, broken.err.count("\n")) == (2, 1)
+
+
+def test_a_study_of_another_version_is_shown_without_what_nobody_knows(pumping: Callable[..., Done]) -> None:
+    import sqlite3
+
+    pumping("study", "ask", "pumps", "-n", "2")
+    pumping("study", "tell", "pumps", "1", "--reward", "0.5", "--safety", "5.5")
+    with sqlite3.connect("surefoot.db") as connection:
+        (stored,) = connection.execute("SELECT policy FROM surefoot_studies").fetchone()
+        table = json.loads(stored)
+        table["versions"]["policy safe-gap"] = 0
+        connection.execute("UPDATE surefoot_studies SET policy = ?", (json.dumps(table),))
+    connection.close()
+    for words in (("show", "pumps"), ("watch", "pumps", "--once")):
+        done = pumping("study", *words)
+        assert (done.status, "unknown" in done.out, "nan" in done.out) == (0, True, False)
+        assert "warning: The study 'pumps' opens for reading only: policy safe-gap is of version 0" in done.err
+    status = json.loads(pumping("study", "show", "pumps", "--json").out)["status"]
+    assert (status["gap"], status["levels"], status["pulls"]) == (None, {"pump A": None, "pump B": None}, 1)
+    refused = pumping("study", "ask", "pumps")
+    assert (refused.status, "goes on only with the versions that it was begun with" in refused.err) == (2, True)
 
 
 def test_an_audit_finds_what_was_changed(pumping: Callable[..., Done]) -> None:

@@ -86,7 +86,7 @@ def test_a_gap_and_an_orphan_are_faults(tmp_path: Path) -> None:
 
 def test_a_damaged_index_is_a_fault(tmp_path: Path) -> None:
     study = begun(f"sqlite:///{tmp_path / 'studies.db'}", pulls=60)
-    study._store.close()
+    study._handle.store.close()
     with sqlite3.connect(tmp_path / "studies.db") as connection:
         name = "sqlite_autoindex_surefoot_events_2"
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]).fetchone()

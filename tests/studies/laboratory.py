@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from scenes import arena
-
 import surefoot as sf
+from scenes import arena
 from surefoot.worlds import Measurement
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from laboratory import begun, driven, measured
-from scenes import arena
 
 import surefoot as sf
+from scenes import arena
 from surefoot.errors import (
     InvalidInput,
     StorageBusy,

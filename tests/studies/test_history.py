@@ -2,9 +2,9 @@
 
 import pandas as pd
 from laboratory import begun, measured
-from scenes import arena
 
 import surefoot as sf
+from scenes import arena
 
 WANTED = ["number", "arm", "name", "level", "reward", "state", "worker", "asked_at", "told_at"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from laboratory import measured
-from scenes import arena
 
 import surefoot as sf
+from scenes import arena
 from surefoot.studies.integrity import check_storage
 
 KILLING = Path(__file__).parent / "killing.py"

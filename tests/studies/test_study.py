@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from laboratory import begun, driven, measured
-from scenes import arena
 
 import surefoot as sf
+from scenes import arena
 from surefoot.errors import (
     AlreadyTold,
     BudgetOpen,
@@ -22,6 +22,7 @@ from surefoot.errors import (
     NotFrozen,
     NotOpen,
     PullClosed,
+    RenamedWarning,
     StudyDiffers,
     StudyExists,
     StudyNotFound,
@@ -408,8 +409,43 @@ def test_a_name_is_taken_once_and_continued_on_request(storage: str) -> None:
         problem = arena()[1] if changed else arena()[1].with_(epsilon=0.2)
         with pytest.raises(StudyDiffers, match=what):
             sf.create_study(problem, name="power", storage=storage, load_if_exists=True, **{"seed": 4, **changed})  # type: ignore[arg-type]
+    for policy in (sf.LinGapE(), sf.SafeLinGapE()):
+        with pytest.raises(StudyDiffers, match="policy"):
+            sf.create_study(arena()[1], policy, name="power", storage=storage, load_if_exists=True, seed=4)
+    named = begun(storage, policy=sf.SafeGap(), load_if_exists=True)
+    assert named.open_pulls == study.open_pulls
+
+
+def test_the_options_of_a_policy_are_part_of_the_study(storage: str) -> None:
+    begun(storage, policy=sf.SafeLinGapE(pull="rounding"))
     with pytest.raises(StudyDiffers, match="policy"):
-        sf.create_study(arena()[1], sf.LinGapE(), name="power", storage=storage, load_if_exists=True, seed=4)
+        begun(storage, policy=sf.SafeLinGapE(), load_if_exists=True)
+    assert begun(storage, policy=sf.SafeLinGapE(pull="rounding"), load_if_exists=True).policy.pull == "rounding"
+
+
+def test_the_word_of_the_first_version_for_intake_still_works_with_a_note(storage: str) -> None:
+    with pytest.warns(RenamedWarning, match="intake='on-arrival'") as caught:
+        study = sf.create_study(arena()[1], name="power", storage=storage, seed=4, fold="arrival")
+    assert study.intake == sf.load_study("power", storage).intake == study.status().intake == "on-arrival"
+    assert [row["intake"] for row in sf.list_studies(storage)] == ["on-arrival"]
+    assert caught[0].filename == __file__
+    with pytest.raises(InvalidInput) as refused:
+        begun(storage, "other", fold="on-arrival")
+    assert refused.value.field == "fold"
+
+
+def test_a_status_is_typed_and_plain_data_too(storage: str) -> None:
+    study = driven(begun(storage, max_pulls=50), 5)
+    study.ask(2, worker="north")
+    study.freeze("a drill", "Ada")
+    status = study.status()
+    assert (status.pulls, status.open, status.states["open"], status.asked) == (5, [6, 7], 2, 7)
+    assert status.frozen == {"reason": "a drill", "by": "Ada"}
+    table = status.to_dict()
+    assert json.loads(json.dumps(table, allow_nan=False)) == table
+    assert {key: value for key, value in table.items() if key in ("name", "intake", "max_pulls", "mismatches")} == {
+        "name": "power", "intake": "by-number", "max_pulls": 50, "mismatches": 0,
+    }  # fmt: skip
 
 
 def test_studies_are_listed_and_deleted(storage: str) -> None:

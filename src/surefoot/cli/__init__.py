@@ -1,4 +1,4 @@
-"""The command line: `surefoot run`, `simulate`, `show`, `theory`, `reproduce`, `worlds` and `policies`."""
+"""The command line: `app`, `study_commands` and `storage_commands` say what can be typed, the other files do it."""
 
 from surefoot.cli.app import main
 

@@ -53,6 +53,7 @@ Examples:
   surefoot run
   surefoot run --world base-station --policy uniform
   surefoot run --policy safe-lingape --explore round-robin:800@0.2
+  surefoot run --policy mine.py:Mine --help      a policy of your own, and its options
   surefoot run problem.toml --max-pulls 50000 --json
 
 A file names a world and may change its problem:
@@ -150,6 +151,7 @@ A study from beginning to end:
 
 Studies are kept in ./surefoot.db, in the storage that SUREFOOT_STORAGE names,
 or in that of --storage. Any number of programs may work on one study at once.
+A study with a policy of your own needs it for every verb: --policy mine.py:Mine
 
 {EXIT_STATUS}
 """)

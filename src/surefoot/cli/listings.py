@@ -8,7 +8,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from surefoot.cli import exit_codes
-from surefoot.cli.answers import promise_in_words
 from surefoot.cli.output import Output
 from surefoot.errors import counted
 
@@ -68,6 +67,7 @@ def list_policies(output: Output) -> int:
 
 def described_policy(name: str, kind: Any) -> dict[str, Any]:
     """The policy as a table."""
+    from surefoot.cli.answers import promise_in_words
     from surefoot.cli.policy_options import options_of
 
     options = options_of(kind)

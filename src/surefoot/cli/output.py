@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from surefoot.cli import exit_codes
@@ -56,8 +58,10 @@ class Output:
         """The exit status, once the result is told: the table with --json, otherwise the words."""
         if self.json:
             self.json_result(table)
+        elif sys.stdout.isatty():
+            self.out.print(words, markup=False)  # wrapped between words
         else:
-            self.out.print(words, soft_wrap=not self.out.is_terminal, markup=False)
+            sys.stdout.write(words + "\n")
         return status
 
     def paragraph(self, message: str, style: str) -> None:
@@ -113,11 +117,22 @@ def told(error: BaseException) -> str:
     if isinstance(error, OSError) and not isinstance(error, SurefootError):
         text = f"{error.strerror or text}: {error.filename}" if error.filename else text
     elif not isinstance(error, SurefootError):
-        text = (
-            f"surefoot itself failed ({type(error).__name__}: {text}). Please report it, with what {TRACEBACKS}=1 in "
-            "the environment shows."
-        )
+        said, place = f"{type(error).__name__}: {text}", strangers_place(error)
+        text = f"surefoot itself failed ({said}). Please report it, with what {TRACEBACKS}=1 in the environment shows."
+        if place is not None:
+            text = f"{place} failed ({said}). {TRACEBACKS}=1 in the environment shows how it came to that."
     return with_notes(error, text)
+
+
+def strangers_place(error: BaseException) -> str | None:
+    """File and line in the user's own code that the error came from; None if it came from ours."""
+    ours = str(Path(__file__).parent.parent)
+    for frame in reversed(extract_tb(error.__traceback__)):
+        if frame.filename.startswith(ours):
+            return None
+        if not frame.filename.startswith((sys.prefix, sys.base_prefix, "<")):  # who calls a library answers for it
+            return f"{frame.filename}, line {frame.lineno},"
+    return None
 
 
 def documented(error: BaseException) -> ErrorDocument:

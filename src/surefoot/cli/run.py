@@ -8,9 +8,9 @@ from typing import Any
 from surefoot import __version__, policies
 from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
+from surefoot.cli.choosing import Scenario
 from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import Scenario
 from surefoot.live.certificate import rounded_down
 from surefoot.live.session import Session
 from surefoot.policies import LinGapE, Policy

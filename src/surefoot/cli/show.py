@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from surefoot import policies
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import posed_in
+from surefoot.cli.posed import Posed, posed_in
 from surefoot.errors import counted
 from surefoot.problem import Problem
 
@@ -18,25 +18,32 @@ def show_file(output: Output, file: Path, handed_in: str | None) -> int:
     """The exit status, once the file is checked and told."""
     posed = posed_in(file)
     problem, world = posed.problem, None if posed.world is None else posed.world.name
-    policy = None
-    if posed.policy is not None or handed_in is not None:
-        from surefoot.cli.choosing import chosen_policy
-
-        policy = chosen_policy(posed.policy, handed_in, {}, file)
+    policy, described = stated_policy(posed, handed_in)
     if output.json:
         output.json_result(
             {
                 "fingerprint": problem.fingerprint, "spans": problem.spans, "rank": problem.rank,
-                "problem": problem.to_dict(), "world": world, "policy": policies.to_dict(policy) if policy else None,
+                "problem": problem.to_dict(), "world": world, "policy": policy,
             }
         )  # fmt: skip
         return exit_codes.OK
     tell_problem(output, problem)
     if policy is not None:
-        output.out.print(f"Policy   {policies.describe(policy)}", soft_wrap=True)
+        output.out.print(f"Policy   {described}", soft_wrap=True)
     if world is not None:
         output.out.print(f"World    {world}: surefoot run {file} simulates it", soft_wrap=True)
     return exit_codes.OK
+
+
+def stated_policy(posed: Posed, handed_in: str | None) -> tuple[dict[str, Any] | None, str]:
+    """The policy of the file as a table and in words, if it states one; policies are loaded only then."""
+    if posed.policy is None and handed_in is None:
+        return None, ""
+    from surefoot import policies
+    from surefoot.cli.choosing import chosen_policy
+
+    policy = chosen_policy(posed.policy, handed_in, {}, posed.file) or policies.default_policy()
+    return policies.to_dict(policy), policies.describe(policy)
 
 
 def tell_problem(output: Output, problem: Problem) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from surefoot import __version__, policies
 from surefoot.cli import exit_codes
+from surefoot.cli.choosing import Scenario
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import Scenario
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import write_bytes
 from surefoot.results import Runs

@@ -11,7 +11,7 @@ from surefoot.cli.choosing import chosen_policy
 from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.policy_options import Wishes
-from surefoot.cli.scenario import posed_in
+from surefoot.cli.posed import posed_in
 from surefoot.cli.study_status import handed_in, opened, told_status
 from surefoot.errors import ABSENT, InvalidInput, PolicyNeeded, counted
 from surefoot.storage.addresses import address_of

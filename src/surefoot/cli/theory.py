@@ -6,7 +6,7 @@ from pathlib import Path
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
-from surefoot.cli.scenario import posed_in
+from surefoot.cli.posed import posed_in
 from surefoot.theory import Report, report
 
 

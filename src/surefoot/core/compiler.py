@@ -7,13 +7,15 @@ Compiled code is kept on disk between processes: the folder is named by our sour
 by a digest of what is bound into it, foreign code included (`kernel_content`), so a stale kernel cannot be found.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -142,7 +144,27 @@ def asked_for(function: Callable[..., Any], parts: Parts) -> list[Callable[..., 
 @cache
 def _numba() -> Any:
     """Numba, once it is needed."""
-    return import_module("numba")  # its stubs do not know the options used here
+    found = import_module("numba")  # its stubs do not know the options used here
+    with _unloaded("scipy.linalg.cython_blas"):
+        import_module("numba.np.arraymath")
+    return found
+
+
+@contextmanager
+def _unloaded(name: str) -> Iterator[None]:
+    """Inside, who only asks whether there is such a module need not load it.
+
+    Numba asks for BLAS, which our kernels do not use, and scipy.linalg would take as long to load as numba itself.
+    Whoever does use it imports it again, and then it is the real one.
+    """
+    if name in sys.modules or find_spec(name.partition(".")[0]) is None:
+        yield
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 @cache

@@ -14,11 +14,12 @@ from surefoot.errors import (
     StudyDiffers,
     StudyExists,
     SurefootError,
+    outside,
 )
 from surefoot.live.audit import first_few
 from surefoot.live.ledger import BY_NUMBER, Intake
 from surefoot.live.model_checks import LEVEL
-from surefoot.policies import Policy, check_policy, to_dict
+from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_seed, text
 from surefoot.storage.protocol import ENTERED, Store, StudyRow
@@ -142,7 +143,7 @@ def opened(store: Store, name: str, policy: object = None) -> Study:
         warnings.warn(
             f"The study {name!r} opens for reading only: {'; '.join(others)}. Its decisions are not recomputed.",
             OtherVersionWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )
         return ArchivedStudy(store, identity, row.name, settings, others)
     study = Study(store, identity, row.name, settings)
@@ -151,7 +152,7 @@ def opened(store: Store, name: str, policy: object = None) -> Study:
             f"The study {name!r} holds {len(found):,} pull(s) that are not the ones recomputed: {first_few(found)}. "
             "They stay, because they happened; another version or an edited database may be the reason.",
             AuditWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )
     return study
 
@@ -177,9 +178,12 @@ def continued(store: Store, wanted: StudyRow, policy: Policy | None) -> Study:
     for what in ("seed", "max_pulls", "fold", "alarm_level"):
         if getattr(row, what) != getattr(wanted, what):
             raise StudyDiffers(wanted.name, "intake" if what == "fold" else what)
-    if policy is not None and to_dict(policy_in(row, type(policy))) != to_dict(policy):
-        raise StudyDiffers(wanted.name, "policy")
-    return opened(store, wanted.name, None if policy is None else type(policy))
+    if policy is not None:
+        try:
+            policy_in(row, policy)
+        except InvalidInput as error:
+            raise StudyDiffers(wanted.name, "policy") from error
+    return opened(store, wanted.name, policy)
 
 
 def checked_intake(intake: object, fold: object) -> Intake:
@@ -187,7 +191,9 @@ def checked_intake(intake: object, fold: object) -> Intake:
     if fold is not None:
         if fold not in STORED_INTAKE:
             raise InvalidInput("fold", fold, "must be 'order' or 'arrival'", "It is called intake now.")
-        warnings.warn(f"fold={fold!r} is called intake={STORED_INTAKE[str(fold)]!r} now.", RenamedWarning, stacklevel=4)
+        warnings.warn(
+            f"fold={fold!r} is called intake={STORED_INTAKE[str(fold)]!r} now.", RenamedWarning, stacklevel=outside()
+        )
         return STORED_INTAKE[str(fold)]
     if intake not in STORED_INTAKE.values():
         allowed = " or ".join(repr(word) for word in STORED_INTAKE.values())

@@ -1,4 +1,4 @@
-"""What is to be simulated: a world, the problem posed in it, and the policy that faces it.
+"""What a file poses: a problem, and perhaps a world to simulate it in and the table of a policy.
 
 A file's [world] table names a world of the package, or states a truth in the units that the user reads. Its names are
 those of `worlds.make` and `Linear.for_problem`: nothing here looks at the truth.
@@ -7,20 +7,18 @@ those of `worlds.make` and `Linear.for_problem`: nothing here looks at the truth
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot import worlds
-from surefoot.cli.choosing import chosen_policies, reading
-from surefoot.cli.policy_options import Wishes
 from surefoot.errors import ABSENT, InvalidInput
-from surefoot.policies import Policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import known_keys
 from surefoot.problem.files import read_table
-from surefoot.worlds import Linear, World, check_world
+from surefoot.worlds import Linear, World
 
 NOT_OF_THE_PROBLEM = ("world", "policy")
 
@@ -33,32 +31,6 @@ class Posed:
     world: World | None = None
     policy: Mapping[str, Any] | None = None  # its table; `choosing` makes the policy of it
     file: Path | None = None
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A world, a problem that is posed in it, and a policy."""
-
-    world: World
-    problem: Problem
-    policy: Policy
-
-    def __post_init__(self) -> None:
-        check_world(self.world)
-
-
-def scenarios_of(file: Path | None, world: str | None, wishes: Wishes) -> list[Scenario]:
-    """One scenario for each policy, in the file or in the named world; without either in the paper's."""
-    posed = posed_for(file, world)
-    if posed.world is None:
-        remedy = (
-            "Add one: with name = one of `surefoot worlds`, or with a truth as `surefoot run --help` shows. To check "
-            "the file alone, use `surefoot show`; for a real experiment, use sf.Session in Python."
-        )
-        with reading(file):
-            raise InvalidInput("[world]", ABSENT, "run and simulate need a world that answers the pulls", remedy)
-    chosen = chosen_policies(posed.policy, wishes, file)
-    return [Scenario(posed.world, posed.problem, policy) for policy in chosen]
 
 
 def posed_for(file: Path | None, world: str | None) -> Posed:
@@ -123,3 +95,14 @@ def section(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise InvalidInput(key, found, "must be a table", f"Write [{key}] and its keys below it.")
     return found
+
+
+@contextmanager
+def reading(file: Path | None) -> Iterator[None]:
+    """Inside, what is refused and was not typed is noted as read from the file."""
+    try:
+        yield
+    except InvalidInput as error:
+        if file is not None and not error.field.startswith("--"):
+            error.add_note(f"while reading {file}")
+        raise
