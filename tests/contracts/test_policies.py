@@ -1,9 +1,8 @@
-"""What the session and the simulator may rely on, held against every policy in POLICIES with every option it has."""
+"""Every policy in POLICIES with every option it has: as a value, in files, on a dial and at its end."""
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,8 @@ from surefoot.errors import Finished, InvalidInput
 from surefoot.policies import POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
 from surefoot.policies.bound import parts_of
 from surefoot.simulation import run_session
+from surefoot.testing import PolicyContract
+from surefoot.testing.driving import arena
 
 CHOICES: dict[str, list[Any]] = {
     "levels": list(options.LEVELS),
@@ -49,19 +50,6 @@ def every_policy() -> Iterator[Any]:
 
 EVERY = list(every_policy())
 KINDS = [kind() for kind in POLICIES.values()]
-
-
-@cache
-def arena() -> tuple[sf.worlds.Linear, sf.Problem]:
-    """Two limits, a dial, a known level of each arm."""
-    world = sf.worlds.Linear(
-        [[1, 0], [0, 1], [0.8, 0.6], [0.3, -0.3]], theta_star=[1.0, 0.4], mu_star=[[-0.7, 0.1], [0.1, -0.6]],
-        noise=0.2, safety_noise=[0.1, 0.05], limit=[-0.4, -0.5],
-    )  # fmt: skip
-    return world, world.problem(
-        epsilon=0.15, delta=0.05, delta_safety=0.05, safe_level=[0.2, 0.3, 0.2, 0.4],
-        level_grid=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], max_step=0.35,
-    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -220,22 +208,15 @@ def test_every_policy_runs_and_keeps_the_dial_and_its_certificate() -> None:
             session.ask()
 
 
-def test_every_policy_takes_the_same_pulls_in_the_simulator() -> None:
-    world, problem = arena()
-    for policy in EVERY[::3]:
-        session, _ = drive(policy, most=45)
-        runs = sf.simulate(world, problem, policy, runs=1, seed=5, max_pulls=45, workers=1)
-        assert runs.outcomes == [session.outcome], policy
-        assert runs.pulls_per_arm[0].tolist() == session.pulls_per_arm.tolist(), policy
-        assert runs.levels[0].tolist() == session.levels.tolist(), policy
-
-
-@pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
-def test_a_policy_answers_from_its_data_alone(policy: Any) -> None:
-    """Replaying the same results gives the same pulls, whatever was asked in between."""
-    _, first = drive(policy, most=40)
-    _, second = drive(policy, most=40)
-    assert first == second
+def test_every_policy_keeps_the_shipped_contract() -> None:
+    """The sentences that take no time, for every combination; `test_shipped` has all of them for some."""
+    for policy in EVERY:
+        contract = PolicyContract()
+        contract.policy, contract.pulls = policy, 20
+        contract.test_it_has_what_a_policy_has()
+        contract.test_its_guarantee_is_well_formed()
+        contract.test_a_session_is_run_0_of_a_simulation()
+        contract.test_no_pull_is_above_the_level_certified_for_it()
 
 
 @pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
