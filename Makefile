@@ -11,7 +11,7 @@ KERNELS := SUREFOOT_CACHE=$(CURDIR)/$(VENV)/kernels
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test certify promise bench bench-pulls check docs clean reproduce
+.PHONY: help run test certify promise bench bench-pulls compare check docs clean reproduce
 
 help:  ## show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the R
 
 bench-pulls: $(VENV)/.core  ## count trials until certainty on many worlds, and fill in the README's table
 	$(BIN)/python benchmarks/pulls.py
+
+compare: $(VENV)/.test  ## time rounds of this tree beside another one: make compare OLD=path/to/its/src
+	$(BIN)/python benchmarks/before_after.py $(OLD) src
 
 reproduce: $(VENV)/.test  ## run the paper's experiments and write docs/reproduction.md
 	$(BIN)/surefoot reproduce all --out build/reproduction
