@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.cli.scenario import scenario_of
+from surefoot.cli.choosing import chosen_policy
+from surefoot.cli.posed import posed_in
 from surefoot.errors import Finished, Frozen, RenamedWarning
 from surefoot.studies.integrity import check_storage
 
@@ -162,7 +163,7 @@ def members(path: Path) -> list[tuple[str, bytes]]:
 
 def test_a_problem_file_with_a_policy_in_the_words_of_then_is_read() -> None:
     with pytest.warns(RenamedWarning, match="'mixture' is called 'bias-free' now"):
-        policy = scenario_of(STORED / "pumps.toml", None).policy
+        policy = chosen_policy(posed_in(STORED / "pumps.toml").policy, None, {})
     assert policy == sf.SafeLinGapE(
         levels="dynamic-max", selection="optimistic", pull="rounding", reward_radius="bias-free",
         safety_radius="own-pulls", null_pull=True, explore=sf.UniformRandom(20, level=0.125),
