@@ -43,7 +43,7 @@ def broken(contract: Any) -> set[str]:
     for name in [name for name in dir(contract) if name.startswith("test_")]:
         try:
             getattr(contract(), name)()
-        except ContractBroken:
+        except Exception:  # ContractBroken, or whatever a broken thing raises by itself when it is raced
             found.add(name.removeprefix("test_"))
     return found
 

@@ -99,18 +99,14 @@ class JsonLines:
 
     def _keep(self, line: Mapping[str, Any]) -> None:
         with self.path.open("a+b") as file:
-            file.truncate(self._whole())
+            file.truncate(whole(self.path.read_bytes()))
             file.write(json.dumps(line, default=lambda value: {"hex": value.hex()}).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
     def _lines(self) -> list[dict[str, Any]]:
-        text = self.path.read_bytes()[: self._whole()] if self.path.exists() else b""
-        return [json.loads(line, object_hook=_bytes_again) for line in text.splitlines()]
-
-    def _whole(self) -> int:
-        """Where the last whole line ends: what follows was cut off by a crash, and never happened."""
-        return self.path.read_bytes().rfind(b"\n") + 1
+        text = self.path.read_bytes() if self.path.exists() else b""
+        return [json.loads(line, object_hook=_bytes_again) for line in text[: whole(text)].splitlines()]
 
     def _studies(self, lines: list[dict[str, Any]]) -> dict[int, tuple[int, StudyRow, Arms, list[Any]]]:
         found: dict[int, tuple[int, StudyRow, Arms, list[Any]]] = {}
@@ -133,6 +129,11 @@ class JsonLines:
 
     def _missing(self, name: str) -> StudyNotFound:
         return StudyNotFound(name, self.address, [row["name"] for row in self.listed()])
+
+
+def whole(text: bytes) -> int:
+    """Where the last whole line ends: what follows was cut off by a crash, and never happened."""
+    return text.rfind(b"\n") + 1
 
 
 def _bytes_again(table: dict[str, Any]) -> Any:
