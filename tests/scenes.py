@@ -8,7 +8,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.core.loop import ASKED, BEGUN, LEARNED
 from surefoot.core.records import Script
-from surefoot.live.readings import signals_of
+from surefoot.live.readings import measured
 from surefoot.live.scripts import as_script
 
 POLICIES = {
@@ -36,6 +36,12 @@ def arena() -> tuple[sf.worlds.Linear, sf.Problem]:
         epsilon=0.05, delta=0.05, delta_safety=0.01, safe_level=[0.2, 0.3, 0.2, 0.4], max_step=0.15,
         level_grid=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
     )  # fmt: skip
+
+
+def signals_of(problem: sf.Problem, reward: float, safety: Any) -> list[float]:
+    """A result as the core sees it: the reward, then the readings as distances, larger is safer."""
+    told, readings = measured(problem, reward, safety)
+    return [told, *(float(limit.internal(each)) for limit, each in zip(problem.safety, readings, strict=True))]
 
 
 def drive(session: sf.Session, most: int, open_at_once: int, rng: np.random.Generator) -> Script:

@@ -10,7 +10,7 @@ from scipy.stats import binom
 import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.live.e_processes import Cells, deviation_evidence, fit, noise_evidence, unexplained
-from surefoot.live.model_checks import ModelChecks
+from surefoot.live.model_checks import Finding, ModelChecks
 
 WORLD = sf.worlds.limited()
 PROBLEM = WORLD.default_problem().with_(epsilon=1e-6)  # it never stops by itself
@@ -42,6 +42,11 @@ def watched(
             tests.take_all(arms, levels, observed)
             rows.clear()
     return tests
+
+
+def take(tests: ModelChecks, arm: int, level: float, observed: Any) -> tuple[Finding, ...]:
+    """What one result reveals."""
+    return tests.take_all(np.array([arm]), np.array([level]), np.array([observed], np.float64))
 
 
 # -- quiet while the model is true ------------------------------------------------------------------------------------
@@ -161,8 +166,8 @@ def test_a_reading_beyond_its_limit_is_found_at_once() -> None:
     tests = ModelChecks(PROBLEM)
     eta0, noise = PROBLEM.safety[0].eta0, PROBLEM.safety[0].noise
     edge = noise * np.sqrt(2 * np.log(1 * 2 * 9 / 0.01))
-    assert tests.take(0, 0.2, [0.0, eta0 - 0.999 * edge]) == ()
-    (found,) = [each for each in ModelChecks(PROBLEM).take(0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
+    assert take(tests, 0, 0.2, [0.0, eta0 - 0.999 * edge]) == ()
+    (found,) = [each for each in take(ModelChecks(PROBLEM), 0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
     assert (found.signal, found.pulls) == (PROBLEM.safety[0].name, 1)
     assert found.evidence >= found.needed
     assert found.to_dict()["message"] == found.message
@@ -175,18 +180,18 @@ def test_the_threshold_of_a_reading_grows_slowly_with_the_number_of_pulls() -> N
     tests.take_all(np.zeros(count, int), np.full(count, 0.2), np.zeros((count, 2)))
     eta0, noise = PROBLEM.safety[0].eta0, PROBLEM.safety[0].noise
     edge = noise * np.sqrt(2 * np.log(1001 * 1002 * 9 / 0.01))
-    assert not [each for each in tests.take(0, 0.2, [0.0, eta0 - 0.999 * edge]) if each.test == "limit"]
+    assert not [each for each in take(tests, 0, 0.2, [0.0, eta0 - 0.999 * edge]) if each.test == "limit"]
     edge = noise * np.sqrt(2 * np.log(1002 * 1003 * 9 / 0.01))
-    assert [each for each in tests.take(0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
+    assert [each for each in take(tests, 0, 0.2, [0.0, eta0 - 1.001 * edge]) if each.test == "limit"]
 
 
 def test_a_finding_is_told_once_and_kept() -> None:
     tests = ModelChecks(PROBLEM)
-    first = tests.take(0, 0.2, [1e9, 0.0])
-    assert tests.take(0, 0.2, [-1e9, 0.0]) != ()
+    first = take(tests, 0, 0.2, [1e9, 0.0])
+    assert take(tests, 0, 0.2, [-1e9, 0.0]) != ()
     known = tests.findings
     assert set(first) <= set(known)
-    assert tests.take(0, 0.2, [1e9, 0.0]) == ()
+    assert take(tests, 0, 0.2, [1e9, 0.0]) == ()
     assert tests.findings == known
 
 
@@ -199,7 +204,7 @@ def test_results_may_come_one_by_one_or_all_together() -> None:
     observed = levels[:, None] * VALUES[:, arms].T + R * rng.standard_normal((300, 2)) + 1e4 * levels[:, None]
     single, whole = ModelChecks(PROBLEM), ModelChecks(PROBLEM)
     for k, level, seen in zip(arms, levels, observed, strict=True):
-        single.take(int(k), float(level), seen)
+        take(single, int(k), float(level), seen)
     for piece in np.split(np.arange(300), [1, 17, 17, 200]):
         whole.take_all(arms[piece], levels[piece], observed[piece])
     for signal, tests in single.evidence().items():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from scenes import POLICIES, arena, drive
+from scenes import POLICIES, arena, drive, signals_of
 from surefoot.core.kernel import interpreting
 from surefoot.core.loop import ASKED, BEGUN, LEARNED
 from surefoot.core.records import Answers, Script
@@ -15,7 +15,6 @@ from surefoot.core.types import PULL
 from surefoot.errors import Finished, InvalidInput
 from surefoot.live.audit import mismatches
 from surefoot.live.learner import Learner
-from surefoot.live.readings import signals_of
 from surefoot.live.scripts import as_script
 from surefoot.policies import check_policy
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scenes import signals_of
 from small_worlds import linear, made_for_a_problem, pulled
 from surefoot import worlds
 from surefoot.core.compiler import compiled
 from surefoot.errors import InvalidInput
-from surefoot.live.readings import signals_of
 from surefoot.problem import Limit
 from surefoot.worlds.response import RADEMACHER
 

@@ -58,6 +58,14 @@ class Entry:
             self._ready = True
         return result
 
+    def unchecked(self) -> Callable[..., Any]:
+        """The same once it was called, for one who always passes what was passed then: nobody looks at types any more.
+
+        Of what a call costs, looking at the types of nested tuples is nine tenths.
+        """
+        forms = list(self._dispatcher.overloads.values())
+        return forms[0].entry_point if len(forms) == 1 else self
+
     def _first(self, *args: Any) -> Any:
         """The first call, announced if it takes long."""
         known = self._ready or self._stored()

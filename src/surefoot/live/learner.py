@@ -11,7 +11,7 @@ from surefoot.core.records import Answers, Script, decision_of, new_answers
 from surefoot.core.types import EXPLORING, NULL, PULL, ROUND, Decision, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy
-from surefoot.policies.bound import faced, replay_of
+from surefoot.policies.bound import faced, replay_of, unchecked
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.progress import compiling
@@ -36,11 +36,12 @@ class Learner:
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
         self._step(BEGUN)
+        self._replay = unchecked(self._replay)  # from here on every argument is of the type of now: see check_script
 
     # -- what happened ----------------------------------------------------------------------------------------
 
     def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
-        """Takes in a pull that happened, whatever was asked for; `observed` as `readings.signals_of` gives it."""
+        """Takes in a pull that happened, whatever was asked for; each limit's signal comes after the reward."""
         known = 0 <= arm < self.problem.size and 0.0 <= level <= 1.0 and len(observed) == len(self._faced.inst.R)
         if not known or not all(map(isfinite, observed)):
             reason = "must be an arm of the problem, a level from 0 to 1 and a finite value for each signal"
@@ -159,9 +160,15 @@ def new_script(steps: int, pulls: int, signals: int) -> Script:
     return Script(np.zeros(steps, np.int64), np.arange(steps, dtype=np.int64), np.zeros(pulls, np.int64), *real)
 
 
+KINDS = tuple((column.dtype.char, column.ndim, True) for column in new_script(1, 1, 1))
+
+
 def check_script(script: Script, arms: int, signals: int) -> None:
     """Refuses a script that names what is not there: compiled code does not look."""
     pulls, remedy = len(script.arm), "Build it with live.scripts.as_script."
+    kinds = tuple((column.dtype.char, column.ndim, column.flags.carray) for column in script)
+    if kinds != KINDS:
+        raise InvalidInput("script", kinds, "has columns of other types than compiled code reads", remedy)
     shapes = {len(script.asked), len(script.applied), len(script.observed)} == {pulls}
     if not shapes or script.observed.shape[1] != signals or script.step.shape != script.pull.shape:
         raise InvalidInput("script", script.observed.shape, "has columns of different lengths", remedy)

@@ -174,9 +174,8 @@ class Ledger:
     def outcome(self) -> Outcome | None:
         """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" or "breakdown"."""
         pulls, ending = self.learner.pulls, self.learner.ending
-        if ending is None and self.max_pulls is not None and pulls >= self.max_pulls:
-            return "undecided"
-        return ending
+        spent = ending is None and self.max_pulls is not None and pulls >= self.max_pulls
+        return "undecided" if spent else ending
 
     @property
     def open_numbers(self) -> list[int]:

@@ -11,7 +11,6 @@ is true, whoever chose the pulls. The level is shared evenly by all tests of all
 alarm is at most `level` (beside delta_safety, for the last).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log
 
@@ -70,12 +69,8 @@ class ModelChecks:
         self._beyond = np.full(n - 1, -inf)  # the evidence of the worst reading of each limit
         self._found: dict[tuple[str, str], Finding] = {}
 
-    def take(self, arm: int, level: float, observed: Sequence[float]) -> tuple[Finding, ...]:
-        """What is revealed with this result that was not known before; `observed` as `signals_of` gives it."""
-        return self.take_all(np.array([arm]), np.array([level]), np.array([observed], np.float64))
-
     def take_all(self, arms: Indices, levels: Floats, observed: Floats) -> tuple[Finding, ...]:
-        """The same for many results at once, (P,) and (P, n).
+        """What is revealed with these results, (P,) and (P, n) as the core sees them, that was not known before.
 
         All tests are looked at after each of the first 127 pulls, later about once in a hundred: one may look at a
         process as seldom as one likes. A reading beyond its limit is seen at once.

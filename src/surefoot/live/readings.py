@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,13 +14,16 @@ Safety: TypeAlias = float | Floats | list[float] | tuple[float, ...] | Mapping[s
 MEASURED = "Tell what was measured; a failed measurement is no result, so repeat the pull."
 APPLIED = "Tell the level that was really applied."
 STORED = np.dtype("<f8")
+PLAIN = (float, int, list, tuple)
 
 
 def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, list[float]]:
     """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
     names = [limit.name for limit in problem.safety]
     told = number("reward", reward, MEASURED)
-    if isinstance(safety, Mapping):
+    if type(safety) in PLAIN:  # by far the most, and to look further costs as much as all the rest
+        readings: list[Any] = list(safety) if isinstance(safety, list | tuple) else [safety]
+    elif isinstance(safety, Mapping):
         if set(safety) != set(names):
             raise InvalidInput(
                 "safety", dict(safety), f"must have one value for each of {', '.join(names)}",
@@ -35,12 +38,6 @@ def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, l
             "Pass one number for one limit, or a list or mapping for several.",
         )  # fmt: skip
     return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
-
-
-def signals_of(problem: Problem, reward: object, safety: Safety) -> list[float]:
-    """The reward, then the readings in the order of the limits as distances in the sense of (S): larger is safer."""
-    told, readings = measured(problem, reward, safety)
-    return [told, *(float(limit.internal(each)) for limit, each in zip(problem.safety, readings, strict=True))]
 
 
 def packed(readings: list[float]) -> bytes:

@@ -28,6 +28,7 @@ class Session:
         self.seed = check_seed(seed)
         self.max_pulls = None if max_pulls is None else check_count("max_pulls", max_pulls)
         self.ledger = Ledger(problem, self.policy, seed=self.seed, max_pulls=self.max_pulls)
+        self._next: tuple[tuple[int, int], Pull] | None = None  # where that was, and the pull that was held ready
         self._given: dict[int, Pull] = {}  # by ask(n); those told and not yet taken in are still among them
 
     # -- the two verbs --------------------------------------------------------------------------------------
@@ -162,8 +163,11 @@ class Session:
 
     def _held(self) -> Pull:
         """The pull that the state asks for when nothing is open."""
-        learner = self.ledger.learner
-        return pull_of(self.problem, self.ledger.last_number + 1, learner.decision, learner.margin)
+        ledger, learner = self.ledger, self.ledger.learner
+        place = ledger.last_number + 1, learner.pulls
+        if self._next is None or self._next[0] != place:
+            self._next = place, pull_of(self.problem, place[0], learner.decision, learner.margin)
+        return self._next[1]
 
     def _open(self, pull: Pull) -> None:
         """Gives the pull out."""

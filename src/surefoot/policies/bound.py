@@ -81,8 +81,7 @@ def replay_of(found: Faced, announce: Announce | None = None) -> Any:
 def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world."""
     parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
-    tuples = (*tuples_of(found.plan), response.truth, response.room)
-    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
+    return bound(loop.play, parts, (*tuples_of(found.plan), response), f"{found.name} for simulations", announce)
 
 
 def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
@@ -120,3 +119,8 @@ def bound(
         stacklevel=outside(),
     )
     return mixed(template, parts, label, announce, tuples)
+
+
+def unchecked(function: Any) -> Any:
+    """The loop, once it was called, for one who always passes the same types; compiled code then skips looking."""
+    return function.unchecked() if hasattr(function, "unchecked") else function

@@ -1,7 +1,8 @@
 """The worlds that come with the package: each function returns one, ready to simulate.
 
 Random worlds are functions of their seed. Each has a `default_problem()` in which every arm is truly safe at the known
-safe level and one arm alone is the right answer (in the paper's problem the second is just still acceptable).
+safe level and one arm alone is the right answer (in the paper's problem the second is just still acceptable). The file
+is long because it is a list: a new world is a function at its end, and a name.
 """
 
 import inspect
