@@ -3,10 +3,15 @@
 import contextlib
 import io
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import surefoot as sf
+from surefoot.testing import PolicyContract, WorldContract
 
 DOCS = Path(__file__).parent.parent / "docs"
 CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,3 +43,55 @@ def test_the_two_weeks_at_the_base_station_end_in_a_certificate(
     assert study.pulls <= 2016
     assert study.audit().clean
     assert study.status().contradictions == []
+
+
+# -- pages for authors ------------------------------------------------------------------------------------------------
+
+
+def first_cell(name: str) -> str:
+    """The code that the page is about, which is promised to be short."""
+    code = CELL.findall((DOCS / name).read_text("utf-8"))[0]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 40
+    assert max(map(len, code.splitlines())) <= 125
+    return str(code)
+
+
+def test_a_policy_of_one_page_keeps_its_contract_and_drives_a_study() -> None:
+    first_cell("own_policy.md")
+    try:
+        names, printed = run_page("own_policy.md")
+    finally:
+        sf.delete_study("mine", "memory")
+    assert "is within 0.09 of the best safe option" in printed
+    assert "load_study(..., policy=TopTwo)" in printed
+    assert "50 pulls of 'mine' recomputed, and each is the one that was due." in printed
+    pulls = {name: int(count) for name, count in re.findall(r"^([a-z-]+) +(\d+) pulls", printed, re.MULTILINE)}
+    assert pulls["safe-gap"] < pulls["top-two"] < pulls["safe-lingape"]
+    contract = PolicyContract()
+    contract.policy = names["TopTwo"]()
+    contract.test_it_has_what_a_policy_has()
+    contract.test_its_guarantee_is_well_formed()
+    contract.test_no_pull_is_above_the_level_certified_for_it()
+
+
+def test_the_policy_of_the_page_works_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "my_policy.py").write_text(first_cell("own_policy.md"))
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", (DOCS / "own_policy.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    for command in block.strip().splitlines():
+        program, *words = command.split()
+        place = Path(sys.executable).parent / program
+        done = subprocess.run([place, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "top-two" in done.stdout
+
+
+def test_a_world_of_one_page_keeps_its_contract_and_shows_what_a_promise_is_worth() -> None:
+    first_cell("own_world.md")
+    names, printed = run_page("own_world.md")
+    unsafe = [int(count) for count in re.findall(r"(\d+) unsafe$", printed, re.MULTILINE)]
+    straight, levels_off, grows_faster = unsafe
+    assert max(straight, levels_off) <= 10 < grows_faster
+    contract = WorldContract()
+    contract.world, contract.problem = names["Bent"](names["straight"], 0.5), names["problem"]
+    for sentence in [name for name in dir(contract) if name.startswith("test_")]:
+        getattr(contract, sentence)()

@@ -1,6 +1,8 @@
 """The test of the tests: a part that breaks its contract fails, at the sentence that it breaks."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -46,6 +48,12 @@ def broken(contract: Any) -> set[str]:
         except Exception:  # ContractBroken, or whatever a broken thing raises by itself when it is raced
             found.add(name.removeprefix("test_"))
     return found
+
+
+def test_the_contracts_need_no_test_framework() -> None:
+    program = "import sys, surefoot.testing; print('pytest' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 # -- policies ---------------------------------------------------------------------------------------------------------
@@ -271,7 +279,7 @@ class AtOnce(Events):
 
 class Hasty(JsonLines):
     def write(self, study: int, name: str, work: Any) -> Any:
-        with self.read(study, name) as events:
+        with self._alone(), self.read(study, name) as events:
             return work(AtOnce(self, study, events.kept))
 
 

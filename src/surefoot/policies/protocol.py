@@ -1,7 +1,8 @@
 """What a policy is: a name, a version, what it guarantees, and how it faces a problem.
 
 Any object with these works wherever a policy is wanted, whoever wrote it; there is nothing to inherit and nothing to
-register. A dataclass with plain fields can also be written in files and on the command line.
+register. A dataclass with plain fields can also be written in files and on the command line. `docs/own_policy.md`
+builds one from `surefoot.building`, and `surefoot.testing.PolicyContract` holds it to what is asked of it here.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""What a confidence set is: numbers that it reads, what it remembers, and six kernels."""
+"""What a confidence set is: numbers that it reads, what it remembers, and six kernels.
+
+`surefoot.testing.SetContract` holds a set to it, and measures how often the truth leaves its bounds.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

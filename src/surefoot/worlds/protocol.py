@@ -1,4 +1,7 @@
-"""What a world is: whatever answers pulls, knows how good they truly are, and says which problems are posed in it."""
+"""What a world is: whatever answers pulls, knows how good they truly are, and says which problems are posed in it.
+
+`docs/own_world.md` builds one, and `surefoot.testing.WorldContract` holds it to what is asked of it here.
+"""
 
 from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
 
