@@ -15,8 +15,8 @@ def test_every_name_is_there_once() -> None:
 
 def test_what_a_decision_calls_can_be_compiled_with_it() -> None:
     asked = [
-        "bound_safety", "bound_leads", "certify", "find_leader", "find_race", "verdict", "reachable", "stepped", "greedy",
-        "decisive_pull", "column", "diagonal", "squared_norm", "philox", "uniform", "normal",
+        "bound_safety", "bound_leads", "certify", "find_leader", "find_race", "verdict", "reachable", "stepped",
+        "greedy", "decisive_pull", "column", "diagonal", "squared_norm", "philox", "uniform", "normal",
     ]  # fmt: skip
     assert all(is_kernel(getattr(building, name)) for name in asked)
 

@@ -27,13 +27,6 @@ class Seen(NamedTuple):
     bounds: Bounds
 
 
-def look(policy: Policy, problem: Problem, state: State) -> Seen:
-    """What the policy's sets say of the state, in the interpreter, on a copy: nothing that a set writes stays."""
-    found = faced(policy, problem)
-    copy = copied(found, state)
-    return Seen(found, copy, bounds_of(found, found.inst, copy))
-
-
 def copied(found: Faced, state: State) -> State:
     """A copy of the state."""
     copy = found.new_state()
@@ -54,14 +47,15 @@ class Certified:
     """The level of each arm that the sets of a policy have certified so far, computed beside it."""
 
     def __init__(self, policy: Policy, problem: Problem) -> None:
-        self.policy, self.problem = policy, problem
+        self.problem, self._found = problem, faced(policy, problem)
         self._best: Floats = np.full((len(problem.safety), problem.size), -np.inf)  # lower bounds seen so far
 
     def levels(self, learner: Learner) -> Floats:
         """The highest level of each arm that today's bounds, or earlier ones, show to be safe; or the known one."""
-        seen = look(self.policy, self.problem, learner.state)
-        self._best = np.maximum(self._best, seen.bounds.lower)
-        eta0 = seen.found.inst.eta0.tolist()
+        inst = self._found.inst
+        bounds = bounds_of(self._found, inst, copied(self._found, learner.state))  # what a set writes does not stay
+        self._best = np.maximum(self._best, bounds.lower)
+        eta0 = inst.eta0.tolist()
         shown = [min(map(level_at, column, eta0)) for column in self._best.T.tolist()]
         return np.maximum(shown, self.problem.safe_level)
 

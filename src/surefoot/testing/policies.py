@@ -136,11 +136,11 @@ class PolicyContract:
         world, problem = self.place()
         if not self.policy.guarantee(problem).keeps_limits:
             return
-        certified = Certified(self.policy, problem)
+        with quietly():
+            certified = Certified(self.policy, problem)
 
         def look(session: Session) -> None:
-            with interpreting():
-                highest = certified.levels(session.ledger.learner)
+            highest = certified.levels(session.ledger.learner)
             if session.stopped:
                 return
             pull = session.ask()
