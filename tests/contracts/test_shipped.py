@@ -1,5 +1,7 @@
 """Our policies and our confidence sets, held to the contracts that we ship."""
 
+import pytest
+
 import surefoot as sf
 from surefoot.building import ConfidenceSet, Grams, sets_for
 from surefoot.testing import PolicyContract, SetContract
@@ -57,6 +59,7 @@ class TestOwnPulls(InWords):
     safety = "own-pulls"
 
 
+@pytest.mark.xdist_group("directional sets")  # one worker, so that they are compiled once
 class TestDirectional(SetContract):
     every_arm = False  # the promise needs the best arm's upper bounds and its lead alone
 

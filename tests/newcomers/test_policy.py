@@ -19,6 +19,9 @@ from surefoot.errors import InterpretedWarning, InvalidInput, OtherVersion, Othe
 from surefoot.simulation import run_session
 from surefoot.testing import PolicyContract
 
+# One worker for all: what is compiled for the first of them serves the others.
+pytestmark = pytest.mark.xdist_group("a policy from outside")
+
 HERE = Path(__file__).parent
 
 

@@ -8,6 +8,9 @@ from surefoot.building import ConfidenceSet, Grams
 from surefoot.studies.versions import versions_of
 from surefoot.testing import PolicyContract, SetContract
 
+# One worker for all: what is compiled for the first of them serves the others.
+pytestmark = pytest.mark.xdist_group("a set from outside")
+
 
 class TestPlainMeans(SetContract):
     def build(self, problem: sf.Problem) -> tuple[Grams, ConfidenceSet]:

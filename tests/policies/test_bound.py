@@ -13,6 +13,9 @@ from surefoot.errors import InterpretedWarning, NeverStopsWarning
 from surefoot.policies.bound import ceiling_of, faced, parts_of, replay_of
 from surefoot.simulation import run_session
 
+# One worker for all: what is compiled for the first of them serves the others.
+pytestmark = pytest.mark.xdist_group("forms of a policy")
+
 WORLD = sf.worlds.limited()
 PROBLEM = WORLD.default_problem()
 
