@@ -13,9 +13,10 @@ import time
 import warnings
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))  # this file is run by itself
 sys.path.insert(0, str(Path(__file__).parent))
 
-from laboratory import measured
+from small_studies import measured
 
 import surefoot as sf
 

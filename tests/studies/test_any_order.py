@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laboratory import begun, measured
+from small_studies import begun, measured
 
 import surefoot as sf
 from surefoot.errors import BudgetOpen, Finished, Frozen, LevelExceeded

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from laboratory import begun, driven, measured
+from small_studies import begun, driven, measured
 
 import surefoot as sf
 from surefoot.errors import AuditWarning, StorageDamaged

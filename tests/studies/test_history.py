@@ -1,7 +1,7 @@
 """The history as a frame: one row a pull, in the user's units."""
 
 import pandas as pd
-from laboratory import begun, measured
+from small_studies import begun, measured
 
 import surefoot as sf
 from scenes import arena

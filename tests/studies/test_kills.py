@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from laboratory import measured
+from small_studies import measured
 
 import surefoot as sf
 from scenes import arena

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from laboratory import begun, measured
+from small_studies import begun, measured
 
 import surefoot as sf
 from surefoot.errors import InvalidInput

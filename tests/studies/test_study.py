@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from laboratory import begun, driven, measured
+from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import arena

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from laboratory import begun, driven, measured
+from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import POLICIES, arena

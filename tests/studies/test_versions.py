@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from laboratory import begun, driven, measured
+from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import arena
