@@ -1,9 +1,9 @@
 """What a run begins with, and what it learns from a pull.                                                (E1, E2)"""
 
-from math import sqrt
+from math import inf, sqrt
 
-from surefoot.core.estimate import arm_width, refresh_gram, update
-from surefoot.core.kernel import kernel, rare
+from surefoot.core.estimate import Estimate, arm_width, refresh_gram, update
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.levels import begin_levels
 from surefoot.core.parts import ball_of, begin_own, sets_begin, sets_learn, sets_refresh
 from surefoot.core.state import State, Work, empty_state, remember_race
@@ -28,7 +28,9 @@ def begin(inst: Instance, state: State, work: Work) -> None:
 def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
     """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
     sets_learn(inst, inst.sets, state.sets, state, k, gamma, observed)  # with what was known before this result
-    healthy = update(inst, state.estimate, work.scratch.column, k, gamma, observed)
+    estimate = state.estimate
+    new_arm = estimate.N[k] == 0.0 and gamma > 0.0
+    healthy = update(inst, estimate, work.scratch.column, k, gamma, observed)
     state.levels.last[k] = gamma
     t = state.clock[ROUND] + 1
     state.clock[ROUND] = t
@@ -37,7 +39,18 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
         healthy = refresh(inst, state, work) and healthy
         if not is_possible(inst, state):
             state.clock[CONTRADICTED] = 1
+    elif new_arm and not every_gram_settled(estimate):  # only an arm that was not pulled before can make them span
+        healthy = refresh(inst, state, work) and healthy
     return healthy
+
+
+@thin
+def every_gram_settled(estimate: Estimate) -> bool:
+    """Whether no regularisation is left that is to fade."""
+    settled = True
+    for g in range(len(estimate.W)):
+        settled = settled and estimate.spanned[g] == 1
+    return settled
 
 
 @rare
@@ -61,10 +74,15 @@ def is_possible(inst: Instance, state: State) -> bool:
     possible = True
     for s in range(len(inst.R)):
         ball = ball_of(inst, state, s)
+        if ball.norm == inf:  # a set that leans on no norm has none to be beyond
+            continue
         for k in range(len(inst.X)):
+            longest = 0.0  # first, so that features too small to be squared are not taken for zeros
+            for a in range(inst.X.shape[1]):
+                longest = max(longest, abs(inst.X[k, a]))
             square = 0.0
             for a in range(inst.X.shape[1]):
-                square += inst.X[k, a] * inst.X[k, a]
-            largest = IMPOSSIBLE * sqrt(square) * ball.norm + arm_width(state.estimate, ball, k)
+                square += (inst.X[k, a] / longest) ** 2 if longest > 0.0 else 0.0
+            largest = IMPOSSIBLE * (longest * sqrt(square)) * ball.norm + arm_width(state.estimate, ball, k)
             possible = possible and abs(state.estimate.est[s, k]) <= largest
     return possible

@@ -1,5 +1,6 @@
 """Safe levels: how far up each dial may be turned.                                                          (S)"""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ class Levels(NamedTuple):
     high: Vector  # (K,) optimistic level g+, where the selection asks for it
     low_of: Matrix  # (m, K) pessimistic level by each limit (its running maximum, where asked for); 0 before
     high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
+    most_of: Matrix  # (m, K) running minimum of what each signal can be at most, where asked for
     frozen: Indices  # (1,) whether static levels have been computed
 
 
@@ -27,6 +29,7 @@ class Bounds(NamedTuple):
 
     lower: Matrix  # (m, K) lower bounds of the safety signals at full level
     upper: Matrix  # (m, K) upper bounds
+    most: Matrix  # (m, K) upper bounds that hold for all arms together, and may contradict; 0 if no set fills them in
     lead: Vector  # (K + 1,) the most by which each arm, and last the null pull, might beat the leader
 
 
@@ -35,14 +38,14 @@ def new_levels(inst: Instance) -> Levels:
     m, K = len(inst.eta0), len(inst.X)
     return Levels(
         last=np.zeros(K), low=np.zeros(K), high=np.zeros(K), low_of=np.zeros((m, K)), high_of=np.zeros((m, K)),
-        frozen=np.zeros(1, np.int64),
+        most_of=np.zeros((m, K)), frozen=np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 def new_bounds(inst: Instance) -> Bounds:
     """Room for the bounds."""
     m, K = len(inst.eta0), len(inst.X)
-    return Bounds(np.zeros((m, K)), np.zeros((m, K)), np.zeros(K + 1))
+    return Bounds(np.zeros((m, K)), np.zeros((m, K)), np.zeros((m, K)), np.zeros(K + 1))
 
 
 @thin
@@ -53,6 +56,7 @@ def begin_levels(inst: Instance, levels: Levels) -> None:
         levels.high[k] = inst.dial.ceiling[k]
         for s in range(len(inst.eta0)):
             levels.high_of[s, k] = 1.0
+            levels.most_of[s, k] = inf
 
 
 @kernel
@@ -67,18 +71,19 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
     for k in range(len(levels.low)):
         lowest, highest = inst.dial.ceiling[k], inst.dial.ceiling[k]
         for s in range(len(inst.eta0)):
-            low = level_at(bounds.lower[s, k], inst.eta0[s])
-            agree = agree and may_be_safe(bounds.upper[s, k], inst.dial.gamma0[k], inst.eta0[s])
+            low, most = level_at(bounds.lower[s, k], inst.eta0[s]), bounds.most[s, k]
             if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
                 low = max(low, levels.low_of[s, k])
+                most = levels.most_of[s, k] = min(most, levels.most_of[s, k])
             levels.low_of[s, k] = low
             lowest = min(lowest, low)
             if optimistic or mode == DYNAMIC_MAX:
                 high = level_at(bounds.upper[s, k], inst.eta0[s])
                 if mode == DYNAMIC_MAX:
                     high = levels.high_of[s, k] = min(high, levels.high_of[s, k])
-                    agree = agree and low <= high + CROSSING
                 highest = min(highest, high)
+            claimed = max(low, inst.dial.gamma0[k]) if mode == DYNAMIC_MAX else inst.dial.gamma0[k]
+            agree = agree and may_be_safe(most, claimed, inst.eta0[s])
         levels.low[k] = max(inst.dial.gamma0[k], round_down(inst.dial.grid, lowest))
         if optimistic:
             levels.high[k] = max(levels.low[k], round_down(inst.dial.grid, highest))
@@ -98,7 +103,7 @@ def known_levels_hold(inst: Instance, bounds: Bounds) -> bool:
     hold = True
     for s in range(len(inst.eta0)):
         for k in range(len(inst.dial.gamma0)):
-            hold = hold and may_be_safe(bounds.upper[s, k], inst.dial.gamma0[k], inst.eta0[s])
+            hold = hold and may_be_safe(bounds.most[s, k], inst.dial.gamma0[k], inst.eta0[s])
     return hold
 
 

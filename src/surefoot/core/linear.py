@@ -26,6 +26,24 @@ def fill_diagonal(A: Matrix, value: float) -> None:
             A[a, b] = value if a == b else 0.0
 
 
+@thin
+def dot(x: Vector, y: Vector) -> float:
+    """The inner product."""
+    total = 0.0
+    for a in range(len(x)):
+        total += x[a] * y[a]
+    return total
+
+
+@thin
+def trace(A: Matrix) -> float:
+    """The sum of the diagonal."""
+    total = 0.0
+    for a in range(len(A)):
+        total += A[a, a]
+    return total
+
+
 @kernel
 def cholesky(A: Matrix, least: float) -> bool:
     """The lower factor of A = C C^T, written over its lower triangle; False if a squared pivot is not above `least`."""

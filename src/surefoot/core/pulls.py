@@ -80,6 +80,21 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
 
 
 @kernel
+def spanning_pull(inst: Instance, state: State, work: Work) -> int:
+    """The arm with the largest part outside the span of what was pulled, at the level that work.reach gives it. (S0)
+
+    The regularisation that is still there is so small that such a part outweighs every other gain.
+    """
+    v = diagonal(state.estimate, inst.gram_of[0])
+    best, most = 0, -1.0
+    for k in range(len(work.reach)):
+        gain = work.reach[k] * work.reach[k] * v[k]
+        best = k if gain > most else best
+        most = gain if gain > most else most
+    return best
+
+
+@kernel
 def tightest_limit(levels: Levels, k: int) -> int:
     """The limit that holds the arm's certified level down."""
     tightest = 0

@@ -42,16 +42,21 @@ class Instance(NamedTuple):
     regularization: Tensor  # (g, d, d) of each Gram matrix
     log_det: Vector  # (g,) logarithm of its determinant
     gram_of: Indices  # (n,) the Gram matrix that signal s is estimated with
+    fades: Indices  # (g,) 1 where the regularisation holds only until the pulls span
     sets: Any  # parameters of the confidence sets
 
 
 class Ball(NamedTuple):
-    """An ellipsoid around the estimate of one signal's weights that holds the truth, for all rounds at once."""
+    """An ellipsoid around the estimate of one signal's weights that holds the truth, for all rounds at once.
+
+    Its half-width along y is radius |y| in A^-1 + prior A^-2.
+    """
 
     s: int  # the signal
     g: int  # its Gram matrix
-    radius: float
-    norm: float  # the bound on the norm of the weights that the radius leans on
+    radius: float  # infinite while nothing is known
+    norm: float  # the bound on the norm of the weights that the radius leans on; infinite where it leans on none
+    prior: float  # c of (C2); 0 for an ellipsoid in A^-1 alone
 
 
 class Decision(NamedTuple):

@@ -52,7 +52,8 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
     )
     return Instance(
-        X=np.array(problem.features),  # a copy: compiled code tells writable arrays from read-only ones
+        # A copy: compiled code tells writable arrays from read-only ones.
+        X=np.array(problem.features if plan.features is None else plan.features),
         R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
         dial=dial,
@@ -60,6 +61,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         regularization=plan.grams.matrix,
         log_det=plan.grams.log_det,
         gram_of=plan.grams.of,
+        fades=plan.grams.fades,
         sets=plan.sets.params,
     )
 

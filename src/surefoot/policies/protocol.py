@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from surefoot.core.grams import Grams
 from surefoot.core.kernel import thin
-from surefoot.core.types import Instance, Nothing
+from surefoot.core.types import Instance, Matrix, Nothing
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 from surefoot.sets.protocol import ConfidenceSet
@@ -30,6 +30,7 @@ class Plan(NamedTuple):
     sets: ConfidenceSet
     own: Any = Nothing()  # the policy's own memory: a NamedTuple of arrays, begun with zeros
     begin_own: Callable[..., Any] = nothing_begins  # (inst, own)
+    features: Matrix | None = None  # (K, d) the arms in coordinates of the policy's own; None: as the problem has them
 
 
 @runtime_checkable

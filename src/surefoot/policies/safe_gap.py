@@ -1,6 +1,7 @@
 """SafeGap: the whole promise (b) with as few pulls as we know how; the policy for whoever names none.
 
-sets      ellipsoids, cut by one-dimensional mixtures aimed at each question     (C1, C5, C6)
+start     d pulls at known levels that span                                      (S0)
+sets      norm-free ellipsoids, cut by mixtures aimed at each question           (C2, C5, C6)
 levels    certified for pulling, optimistic for competing; the best ever seen    (S1-S4)
 leader    the best certified pull by theta_hat, or doing nothing                 (G1)
 rival     whoever might beat it by most at the optimistic level: another arm,
@@ -8,34 +9,37 @@ rival     whoever might beat it by most at the optimistic level: another arm,
 stop      when that is at most epsilon                                           (G3)
 pull      what narrows the gap most, by reward and by levels together            (G7)
 
-delta pays for the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not
+No bound on the weights is in any of its sets: the norms of a problem, where they are stated, only tune. delta pays for the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not
 lean on delta_safety, which pays for the certified levels alone.
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from surefoot.core.grams import multiples_of_identity
+from surefoot.core.coordinates import evened
+from surefoot.core.grams import least_squares
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
 from surefoot.core.parts import bound_leads, bound_safety
-from surefoot.core.pulls import decisive_pull
+from surefoot.core.pulls import decisive_pull, spanning_pull
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.types import DECIDING, PULL, Decision, Instance, Matrix
-from surefoot.policies import radii
+from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
-from surefoot.sets import bias_free, directional, ellipsoid, mixtures
+from surefoot.sets import bias_free, directional, mixtures, norm_free
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
 REWARD_ELLIPSOID, OPTIMISTIC_LEVELS = 0.05, 0.1
 FAR_SHARE = 0.1  # of an aim's error, for differences much larger than epsilon
 # Share of delta_safety, and of what is set aside for optimistic levels, that goes to the safety ellipsoids.
 SAFETY_ELLIPSOID = 0.2
+CONTRADICTION = 0.1  # of delta_safety, beside it: how often true statements may be called contradicted
+START = 1e-6  # the regularisation until the pulls span, beside the squared length of an arm at a known level
 
 
 class Rules(NamedTuple):
@@ -47,6 +51,10 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
+    if state.estimate.spanned[inst.gram_of[0]] == 0:  # nothing is certified yet but the known levels
+        reachable(inst.dial, state.levels, work.reach)
+        k = spanning_pull(inst, state, work)  # (S0)
+        return Decision(PULL, EXPLORING, k, work.reach[k], NULL, 0.0, NULL, inf)
     bound_safety(inst, state, work)  # (S1)
     sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
     i, level_i = find_leader(state, rules.null_pull)  # (G1)
@@ -66,7 +74,7 @@ class SafeGap:
     """No pull above the certified level; stops when the answer is within epsilon of the best safe option."""
 
     name: ClassVar[str] = "safe-gap"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
@@ -75,16 +83,18 @@ class SafeGap:
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
         (K, d), m = problem.features.shape, len(problem.safety)
-        grams = multiples_of_identity(radii.own_regularization(problem), d)
         reward = problem.delta * REWARD_ELLIPSOID
         low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
         high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
-        form = [ellipsoid.SQUARED_SUM] * (1 + m)
-        ball = ellipsoid.params_of(problem.features, radii.norms_of(problem), grams, form, low, high)
+        most = np.array([reward] + [problem.delta_safety / m * CONTRADICTION] * m)
+        prior = bias_free.PRIOR * np.array(mixtures.planned_information(problem))
+        ball = norm_free.Params(prior, -np.log(low), -np.log(high), -np.log(most))
         near, far = reward_boundaries(problem)
         switch = mixtures.crossing(near, far, problem.reward.noise)
         params = directional.Params(ball, boundaries(problem, near, far), switch)
-        return Plan(decide, Rules(null_pull=True), grams, directional.directional(params, K, m))
+        grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
+        sets = directional.directional(params, K, d, m)
+        return Plan(decide, Rules(null_pull=True), grams, sets, features=evened(problem.features))
 
 
 def boundaries(problem: Problem, near: mixtures.Boundary, far: mixtures.Boundary) -> Matrix:

@@ -73,6 +73,7 @@ def cut_safety(inst: Instance, params: Params, memory: Memory, state: State, bou
             width = radius * norm(inst, params, memory, s, k, 1.0, k, 0.0)
             bounds.lower[s - 1, k] = max(bounds.lower[s - 1, k], memory.least[s, k] - width)
             bounds.upper[s - 1, k] = min(bounds.upper[s - 1, k], memory.least[s, k] + width)
+            bounds.most[s - 1, k] = min(bounds.most[s - 1, k], bounds.upper[s - 1, k])
 
 
 @rare

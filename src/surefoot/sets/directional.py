@@ -1,15 +1,16 @@
-"""Directional sets: the ellipsoid, cut by half-spaces that are aimed at one question each.               (C5, C6)
+"""Directional sets: the norm-free ellipsoid, cut by half-spaces that are aimed at one question each.     (C5, C6)
 
 An aim takes a weight h_s for every pull before its result is known. The weighted noise sum h_s eps_s then keeps to a
 boundary in one dimension (C3), however many dimensions the features have. With q = sum h_s z_s that is a half-space,
 
     q . (weights - estimate) < boundary + rest       on one side,       > -boundary + rest      on the other,
 
-and together with the ellipsoid (C1) it bounds y . weights for every y: most tightly where q points along y. So the
+and together with the ellipsoid (C2) it bounds y . weights for every y: most tightly where q points along y. So the
 weights of an aim at y are chosen as least squares would choose them, corrected for what q has strayed from y so far.
+Nothing here leans on a bound of the weights' norm; before the pulls span, nothing is said and no aim has any weight.
 
 Aims 0 .. K-1 ask whether arm j beats the leader, aim K whether the null pull does; aim K + 1 + (s-1) K + k asks for
-safety signal s at arm k. Regressing the weights on the pulls gives q the same update that an estimate has.
+safety signal s at arm k. Each is kept as two vectors of d numbers, q and V^-1 q.
 """
 
 from math import inf, sqrt
@@ -17,20 +18,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.estimate import column, diagonal, squared_norm
+from surefoot.core.estimate import column, diagonal, image, squared_image, squared_norm
 from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import forward_solve
+from surefoot.core.linear import dot, forward_solve, transposed_solve
 from surefoot.core.state import Bounds, Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Ball, Indices, Instance, Matrix, Vector
-from surefoot.sets import ellipsoid
+from surefoot.sets import norm_free
 from surefoot.sets.boundaries import boundary, growth, height
-from surefoot.sets.ellipsoid import ball as ellipsoid_ball
-from surefoot.sets.ellipsoid import leads_by, radius_at
-from surefoot.sets.ellipsoid import learn as ellipsoid_learn
-from surefoot.sets.ellipsoid import refresh as ellipsoid_refresh
+from surefoot.sets.ellipsoid import leads_by
+from surefoot.sets.norm_free import ball as uncut
+from surefoot.sets.norm_free import learn as learn_uncut
+from surefoot.sets.norm_free import radius_at
+from surefoot.sets.norm_free import refresh as refresh_uncut
 from surefoot.sets.protocol import ConfidenceSet
 
-NAME, VERSION = "directional", 1
+NAME, VERSION = "directional", 2
 NEAR, FAR = 0, 1  # boundaries of the reward's aims; signal s has LOW at 2 s and HIGH at 2 s + 1
 ROUNDING = 1e-15
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
@@ -39,32 +41,30 @@ PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 class Params(NamedTuple):
     """The ellipsoid that is cut, and the boundaries of the aims."""
 
-    ball: ellipsoid.Params
+    ball: norm_free.Params
     boundary: Matrix  # (2 n, 3) rho, constant and offset of each boundary (C3)
     switch: float  # information above which the reward's aims use NEAR and not FAR
 
 
 class Memory(NamedTuple):
-    """What the aims have seen; `along`, `fit` and `rest` can be rebuilt from the others."""
+    """What the aims have seen; `solved` and `rest` can be rebuilt from the others."""
 
-    ball: ellipsoid.Memory
-    along: Matrix  # (aims, K) x_k . A^-1 q of each aim, its weights regressed on the pulls (C5)
-    sums: Matrix  # (K, aims) sum of gamma * weight over the arm's pulls, from which q follows
+    ball: norm_free.Memory
+    q: Matrix  # (aims, d) sum of weight * z
+    solved: Matrix  # (aims, d) V^-1 q: the aim's weights regressed on the pulls (C5)
     information: Vector  # (aims,) sum of squared weights
-    fit: Vector  # (aims,) |q|^2 in A^-1
     value: Vector  # (aims,) sum of weight * observation
     rest: Vector  # (aims,) that sum less q . estimate: what the estimate does not explain
     weight: Vector  # (aims,) weights in the pull that is being learned
     cut: Indices  # (K + 1,) whether the lead was cut by its aim in this round
 
 
-def directional(params: Params, K: int, m: int) -> ConfidenceSet:
-    """The set with these parameters for K arms and m limits."""
+def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
+    """The set with these parameters for K arms in d dimensions and m limits."""
     aims = 1 + K + m * K
-    of_ball = ellipsoid.ellipsoid(params.ball).memory
     memory = Memory(
-        ball=of_ball, along=np.zeros((aims, K)), sums=np.zeros((K, aims)), information=np.zeros(aims),
-        fit=np.zeros(aims), value=np.zeros(aims), rest=np.zeros(aims), weight=np.zeros(aims),
+        ball=norm_free.memory_for(1 + m, d), q=np.zeros((aims, d)), solved=np.zeros((aims, d)),
+        information=np.zeros(aims), value=np.zeros(aims), rest=np.zeros(aims), weight=np.zeros(aims),
         cut=np.zeros(K + 1, np.int64),
     )  # fmt: skip
     return ConfidenceSet(
@@ -78,16 +78,16 @@ def directional(params: Params, K: int, m: int) -> ConfidenceSet:
 
 @thin
 def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> Ball:
-    """The ellipsoid of signal s, uncut.                                                                     (C1)"""
-    return ellipsoid_ball(inst, params.ball, memory.ball, state, s)
+    """The ellipsoid of signal s, uncut.                                                                     (C2)"""
+    return uncut(inst, params.ball, memory.ball, state, s)
 
 
 @kernel
 def furthest(full: float, square: float, along: float, fit: float, bound: float, radius: float) -> float:
-    """A bound on y . v with |v|_A <= radius and q . v <= bound: the largest, where the half-space cuts.     (C6)
+    """A bound on y . v with |v| <= radius in B^-1 and q . v <= bound: the largest, where the half-space cuts.   (C6)
 
-    square = |y|^2, along = y . q and fit = |q|^2, all in A^-1, and full = radius |y|. The part of y along q is held by
-    the half-space, the rest by what the ellipsoid has left there.
+    square = |y|^2, along = y . q and fit = |q|^2, all in B = V^-1 + c V^-2, and full = radius |y|. The part of y along
+    q is held by the half-space, the rest by what the ellipsoid has left there.
     """
     most = radius * radius
     cuts = along > 0.0 and fit > 0.0 and bound * full < most * along and (bound > 0.0 or bound * bound < most * fit)
@@ -108,17 +108,22 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
     estimate, table = state.estimate, params.boundary
     K = len(estimate.N)
     for s in range(1, len(inst.R)):
-        g, R, eta0 = inst.gram_of[s], inst.R[s], inst.eta0[s - 1]
+        g, R, eta0, c = inst.gram_of[s], inst.R[s], inst.eta0[s - 1], params.ball.prior[s]
         v = diagonal(estimate, g)
-        radius_low = radius_at(inst, params.ball, memory.ball, state, s, params.ball.log_inv_delta[s])
-        radius_high = radius_at(inst, params.ball, memory.ball, state, s, params.ball.log_inv_delta_high[s])
+        radius_low = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta[s])
+        radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
+        radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
         for k in range(K):
-            square = max(v[k], 0.0)
+            square = max(v[k], 0.0) + c * squared_image(estimate, g, k, 1.0, k, 0.0)
             length = sqrt(square)
-            below, above = radius_low * length, radius_high * length
-            if not estimate.est[s, k] - below >= eta0:
+            below, above, most = 0.0, 0.0, 0.0
+            if length > 0.0:
+                below, above, most = radius_low * length, radius_high * length, radius_most * length
+            if below < inf and not estimate.est[s, k] - below >= eta0:
                 a = K + 1 + (s - 1) * K + k
-                along, fit = memory.along[a, k], memory.fit[a]
+                q, solved = memory.q[a], memory.solved[a]
+                along = dot(inst.X[k], solved) + c * dot(image(estimate, g, k), solved)
+                fit = dot(q, solved) + c * dot(solved, solved)
                 information, rest = memory.information[a], memory.rest[a]
                 log_growth = growth(table, 2 * s, information)  # both sides have one rho
                 low = height(table, 2 * s, R, information, log_growth) - rest
@@ -127,6 +132,7 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
                 above = furthest(above, square, along, fit, high, radius_high)
             bounds.lower[s - 1, k] = estimate.est[s, k] - below
             bounds.upper[s - 1, k] = estimate.est[s, k] + above
+            bounds.most[s - 1, k] = estimate.est[s, k] + most
 
 
 @kernel
@@ -166,14 +172,18 @@ def cut_lead(
     level_i: float, j: int,
 ) -> None:  # fmt: skip
     """Cuts the lead of arm j, or of the null pull, by its aim.                                              (C6)"""
-    estimate, K, x_i = state.estimate, len(levels), max(i, 0)
+    estimate, K, x_i, c = state.estimate, len(levels), max(i, 0), found.prior
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
     square = squared_norm(estimate, found.g, x_j, level_j, x_i, level_i)
-    along = level_j * memory.along[j, x_j] - level_i * memory.along[j, x_i]
+    square += c * squared_image(estimate, found.g, x_j, level_j, x_i, level_i)
+    q, solved = memory.q[j], memory.solved[j]
+    along = level_j * (dot(inst.X[x_j], solved) + c * dot(image(estimate, found.g, x_j), solved))
+    along -= level_i * (dot(inst.X[x_i], solved) + c * dot(image(estimate, found.g, x_i), solved))
+    fit = dot(q, solved) + c * dot(solved, solved)
     row = NEAR if memory.information[j] >= params.switch else FAR  # for differences of a few epsilon, or early larger
     bound = boundary(params.boundary, row, inst.R[0], memory.information[j]) + memory.rest[j]
     full = found.radius * sqrt(square)
-    width = furthest(full, square, along, memory.fit[j], bound, found.radius)
+    width = furthest(full, square, along, fit, bound, found.radius)
     bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
 
 
@@ -182,27 +192,27 @@ def cut_lead(
 
 @kernel
 def learn(inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector) -> None:
-    """The aims after a pull of arm k at level gamma, before G changes.                                      (C5)"""
-    ellipsoid_learn(inst, params.ball, memory.ball, state, k, gamma, observed)
+    """The aims after a pull of arm k at level gamma, before the estimate changes.                           (C5)"""
+    learn_uncut(inst, memory.ball, k, gamma)
+    estimate, (K, d), first = state.estimate, inst.X.shape, 0
+    if estimate.spanned[inst.gram_of[0]] == 0:
+        return  # weights of 0: nothing points anywhere yet
     weigh(inst, memory, state, k, gamma)
-    estimate, K, first = state.estimate, len(state.estimate.N), 0
     for s in range(len(inst.R)):
         g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
         shrink = 1.0 / (1.0 + gamma * gamma * diagonal(estimate, g)[k])
         unexplained = (observed[s] - gamma * estimate.est[s, k]) * shrink
-        column_k = column(estimate, g, k)
+        x, image_k = inst.X[k], image(estimate, g, k)
         for a in range(first, last):
-            weight = memory.weight[a]
-            surprise = weight - gamma * memory.along[a, k]
+            weight, q, solved = memory.weight[a], memory.q[a], memory.solved[a]
+            surprise = weight - gamma * dot(x, solved)
             memory.information[a] += weight * weight
-            memory.fit[a] += weight * weight - surprise * surprise * shrink
             memory.rest[a] += surprise * unexplained
             memory.value[a] += weight * observed[s]
-            memory.sums[k, a] += gamma * weight
-            change = gamma * surprise * shrink
-            row = memory.along[a]
-            for b in range(K):
-                row[b] += change * column_k[b]
+            step, change = gamma * weight, gamma * surprise * shrink
+            for c in range(d):
+                q[c] += step * x[c]
+                solved[c] += change * image_k[c]
         first = last
 
 
@@ -216,27 +226,31 @@ def weigh(inst: Instance, memory: Memory, state: State, k: int, gamma: float) ->
     K, g = len(estimate.N), inst.gram_of[0]
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    column_k = column(estimate, g, k)
+    column_k, x = column(estimate, g, k), inst.X[k]
     for a in range(K + 1):
         rival = j if a == i else i
         x_a, level_a = (a, levels.high[a]) if a < K else (max(rival, 0), 0.0)
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
         square = squared_norm(estimate, g, x_a, level_a, x_b, level_b)
         overlap = level_a * column_k[x_a] - level_b * column_k[x_b]
-        along = level_a * memory.along[a, x_a] - level_b * memory.along[a, x_b]
-        memory.weight[a] = weight_of(memory, a, k, gamma, per_round, square, overlap, along)
+        solved = memory.solved[a]
+        along = level_a * dot(inst.X[x_a], solved) - level_b * dot(inst.X[x_b], solved)
+        expected = gamma * dot(x, solved)
+        memory.weight[a] = weight_of(memory, a, gamma, per_round, square, overlap, along, expected)
     for s in range(1, len(inst.R)):
         v, column_k = diagonal(estimate, inst.gram_of[s]), column(estimate, inst.gram_of[s], k)
         for b in range(K):
             a = K + 1 + (s - 1) * K + b
-            memory.weight[a] = weight_of(memory, a, k, gamma, per_round, v[b], column_k[b], memory.along[a, b])
+            solved = memory.solved[a]
+            along, expected = dot(inst.X[b], solved), gamma * dot(x, solved)
+            memory.weight[a] = weight_of(memory, a, gamma, per_round, v[b], column_k[b], along, expected)
 
 
 @kernel
 def weight_of(
-    memory: Memory, a: int, k: int, gamma: float, per_round: float, square: float, overlap: float, along: float
+    memory: Memory, a: int, gamma: float, per_round: float, square: float, overlap: float, along: float, expected: float
 ) -> float:
-    """The weight of aim a at y: square = |y|^2, overlap = x_k . y, along = q . y, all in A^-1.              (C5)
+    """The weight of aim a at y: square = |y|^2, overlap = x . y, along = q . y, expected = z . q, all in V^-1.  (C5)
 
     The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
     pulls q back towards y; it is bounded, since early on neither is known well.
@@ -244,7 +258,7 @@ def weight_of(
     if not square > 1e-300:
         return 0.0
     plain = gamma * overlap / square
-    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * memory.along[a, k])
+    correction: float = PATIENCE * (max(along, 0.0) * plain - expected)
     if abs(correction) > abs(plain):  # mostly not, and a root less to take
         largest = abs(plain) + sqrt(memory.information[a] * per_round)
         correction = min(max(correction, -largest), largest)
@@ -253,28 +267,16 @@ def weight_of(
 
 @rare
 def refresh(inst: Instance, params: Params, memory: Memory, state: State, scratch: Scratch, g: int) -> None:
-    """The aims of Gram matrix g anew, by the factor C in scratch.A and the rows C^-1 x_k in scratch.W."""
-    ellipsoid_refresh(inst, params.ball, memory.ball, state, scratch, g)
+    """The aims anew, by the factor C of V in scratch.A."""
+    refresh_uncut(inst, params.ball, memory.ball, state)
+    if state.estimate.spanned[g] == 0:
+        return
     K, d = inst.X.shape
-    for a in range(len(memory.fit)):
+    for a in range(len(memory.rest)):
         s = 0 if a <= K else 1 + (a - K - 1) // K
-        if inst.gram_of[s] != g:
-            continue
-        for c in range(d):
-            total = 0.0
-            for k in range(K):
-                total += memory.sums[k, a] * inst.X[k, c]
-            scratch.y[c] = total
-        forward_solve(scratch.A, scratch.y, scratch.u)
-        fit = 0.0
-        for c in range(d):
-            fit += scratch.u[c] * scratch.u[c]
-        memory.fit[a] = fit
-        rest = memory.value[a]
+        forward_solve(scratch.A, memory.q[a], scratch.u)
+        transposed_solve(scratch.A, scratch.u, memory.solved[a])
+        explained = 0.0  # q . V^-1 b
         for k in range(K):
-            total = 0.0
-            for c in range(d):
-                total += scratch.W[k, c] * scratch.u[c]
-            memory.along[a, k] = total
-            rest -= memory.sums[k, a] * state.estimate.est[s, k]
-        memory.rest[a] = rest
+            explained += state.estimate.M[s, k] * dot(inst.X[k], memory.solved[a])
+        memory.rest[a] = memory.value[a] - explained

@@ -45,3 +45,4 @@ def cut_safety(inst: Instance, params: Params, state: State, bounds: Bounds, s: 
             above = boundary(params.boundary, 2 * s + 1, inst.R[s], N[k]) / N[k]
             bounds.lower[s - 1, k] = max(bounds.lower[s - 1, k], mean - below)
             bounds.upper[s - 1, k] = min(bounds.upper[s - 1, k], mean + above)
+            bounds.most[s - 1, k] = min(bounds.most[s - 1, k], bounds.upper[s - 1, k])
