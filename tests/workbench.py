@@ -85,6 +85,7 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
         X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float),
         dial=Dial(each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"]),
         epsilon=table["epsilon"], regularization=grams.matrix, log_det=grams.log_det, gram_of=grams.of,
+        fades=grams.fades,
         sets=found.params,
     )  # fmt: skip
     return Bench(inst, grams, found)

@@ -51,7 +51,8 @@ from surefoot.core.types import (
 from surefoot.policies.guarantee import PROPOSITION_1, WITHIN_EPSILON, WITHOUT_LIMITS, Guarantee, promise
 from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan, Policy
-from surefoot.policies.radii import norms_of, sets_for
+from surefoot.policies.radii import sets_for
+from surefoot.problem.norms import norms_of
 from surefoot.sets.linked import linked
 from surefoot.sets.protocol import ConfidenceSet
 

@@ -144,7 +144,7 @@ def test_widths_are_radius_times_the_norm_in_the_inverse(lam: Any) -> None:
         here.absorb(state, work, *pull)
     for s, own in enumerate(np.broadcast_to(lam, 2)):
         inverse = np.linalg.inv(own * np.eye(2) + (X.T * state.estimate.N) @ X)
-        ball = Ball(s, int(here.inst.gram_of[s]), 1.7, 1.0)
+        ball = Ball(s, int(here.inst.gram_of[s]), 1.7, 1.0, 0.0)
         for k, x in enumerate(X):
             assert arm_width(state.estimate, ball, k) == pytest.approx(1.7 * np.sqrt(x @ inverse @ x), rel=1e-12)
             for i, level_k, level_i in [(0, 0.3, 0.9), (2, 1.0, 0.0), (1, 0.5, 0.5)]:
@@ -163,7 +163,7 @@ def test_two_equal_pulls_differ_by_nothing() -> None:
         here.absorb(state, work, *pull)
     for level in np.linspace(0.1, 1.0, 91):
         assert squared_norm(state.estimate, 0, 0, level, 1, level) == 0.0
-        assert difference_width(state.estimate, Ball(0, 0, 1.7, 1.0), 0, level, 1, level) == 0.0
+        assert difference_width(state.estimate, Ball(0, 0, 1.7, 1.0, 0.0), 0, level, 1, level) == 0.0
 
 
 # -- a million rounds -------------------------------------------------------------------------------------------------

@@ -103,15 +103,15 @@ A problem file:
   "pump B" = [0.0, 1.0]
   [reward]
   noise = 0.5                 # the size of its noise
-  norm = 2.0                  # a bound on the length of its weights
   [[safety]]                  # once for each limit
   name = "pressure"
   at_most = 8.0               # or at_least
   baseline = 5.0              # what it reads at level 0
   noise = 0.3
-  norm = 5.0
 
-Optional at the top: regularization, level_grid, max_level, max_step.
+Optional at the top: regularization, level_grid, max_level, max_step. Optional in
+[reward] and [[safety]]: norm, a bound on the length of its weights; it tunes
+safe-gap and nothing rests on it there, the other policies ask for it.
 """)
 
 THEORY = verbatim("""

@@ -46,6 +46,11 @@ def stated_policy(posed: Posed, handed_in: str | None) -> tuple[dict[str, Any] |
     return policies.to_dict(policy), policies.describe(policy)
 
 
+def said_norm(norm: float | None) -> str:
+    """What is stated about the length of the weights, if anything is."""
+    return "" if norm is None else f", weights of length at most {norm:g}"
+
+
 def tell_problem(output: Output, problem: Problem) -> None:
     """Prints what the problem says, in words."""
     from rich.table import Table
@@ -64,13 +69,13 @@ def tell_problem(output: Output, problem: Problem) -> None:
     if problem.size > ARMS_SHOWN:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
-    out.print(f"Reward   to be maximised; noise {reward.noise:g}, weights of length at most {reward.norm:g}")
+    out.print(f"Reward   to be maximised; noise {reward.noise:g}{said_norm(reward.norm)}")
     for limit in problem.safety:
         side = "at least" if limit.sign > 0 else "at most"
         out.print(
             Text(
                 f"Limit    {limit.name} {side} {limit.limit:g}, {limit.baseline:g} when nothing is applied; noise "
-                f"{limit.noise:g}, weights of length at most {limit.norm:g}"
+                f"{limit.noise:g}{said_norm(limit.norm)}"
             )
         )
     out.print(

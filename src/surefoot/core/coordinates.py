@@ -1,4 +1,4 @@
-"""Coordinates in which no direction is longer than another: what the units and the mixing of features leave. """
+"""Coordinates in which no direction is longer than another: what the units and the mixing of features leave."""
 
 import numpy as np
 
@@ -29,4 +29,5 @@ def d_optimal(Z: Matrix) -> Vector:
         if leverage.max() <= d * (1.0 + CLOSE):
             break
         nu = nu * leverage / d
-    return nu / nu.sum()
+    shares: Vector = nu / nu.sum()
+    return shares

@@ -16,7 +16,6 @@ from surefoot.core.linear import add_information, cholesky, fill_diagonal, forwa
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
 
-
 SINGULAR = 1e-12  # a squared pivot of sum z z^T below this share of its trace: the pulls do not span yet
 
 

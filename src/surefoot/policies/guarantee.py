@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from surefoot.problem import Problem
+from surefoot.problem.norms import norms_of
 
 WITHIN_EPSILON = "within-epsilon"  # (b)
 PROPOSITION_1 = "proposition-1"  # conservative selection
@@ -31,6 +32,7 @@ class Guarantee:
     confidence: float  # the probability of that at least
     safety: float | None  # at least this is the probability that no pull crosses a limit; None: it knows no limits
     assumptions: tuple[str, ...]  # what it rests on
+    leans_on_norms: bool = True  # whether the stated norms are among it: then data that contradict one are an alarm
 
     @property
     def keeps_limits(self) -> bool:
@@ -39,26 +41,36 @@ class Guarantee:
 
 
 def promise(
-    problem: Problem, kind: str, *, confidence: float, keeps_limits: bool = True, null_pull: bool = True
+    problem: Problem,
+    kind: str,
+    *,
+    confidence: float,
+    keeps_limits: bool = True,
+    null_pull: bool = True,
+    leans_on_norms: bool = True,
 ) -> Guarantee:
     """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls."""
+    signals = signal_assumptions(problem, leans_on_norms)
     return Guarantee(
         kind=kind,
         value=VALUE[kind],
         confidence=max(0.0, confidence),
         safety=1.0 - problem.delta_safety if keeps_limits else None,
-        assumptions=(*signal_assumptions(problem), *(limit_assumptions(null_pull) if keeps_limits else ())),
+        assumptions=(*signals, *(limit_assumptions(null_pull) if keeps_limits else ())),
+        leans_on_norms=leans_on_norms,
     )
 
 
-def signal_assumptions(problem: Problem) -> tuple[str, ...]:
-    """What is stated about the reward and each limit."""
-    signals = [("reward", problem.reward.noise, problem.reward.norm)]
-    signals += [(limit.name, limit.noise, limit.norm) for limit in problem.safety]
+def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...]:
+    """What is stated about the reward and each limit, as far as the promise rests on it."""
+    norms: list[float | None] = [None] * (1 + len(problem.safety))
+    if leans_on_norms:
+        norms = norms_of(problem).tolist()
+    signals = [("reward", problem.reward.noise), *((limit.name, limit.noise) for limit in problem.safety)]
     return tuple(
-        f"{name}: linear in the applied features, noise {noise:g}-sub-Gaussian given the past, weights of norm at most "
-        f"{norm:g}"
-        for name, noise, norm in signals
+        f"{name}: linear in the applied features, noise {noise:g}-sub-Gaussian given the past"
+        + ("" if norm is None else f", weights of norm at most {norm:g} (the promise leans on it)")
+        for (name, noise), norm in zip(signals, norms, strict=True)
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from surefoot.core.grams import Grams, multiples_of_identity
 from surefoot.core.types import Vector
 from surefoot.problem import Problem
+from surefoot.problem.norms import norms_of
 from surefoot.problem.settings import LEAST_REGULARIZATION
 from surefoot.sets import bias_free, ellipsoid, mixtures, own_pulls
 from surefoot.sets.linked import linked
@@ -43,11 +44,6 @@ def sets_for(problem: Problem, reward: str, safety: str) -> tuple[Grams, Confide
     asked = np.array([word == OWN_PULLS for word in words], np.int64)
     by_arm = own_pulls.own_pulls(own_pulls.Params(asked, boundaries_for(problem, delta)))
     return grams, linked(ball, least_squares, by_arm)
-
-
-def norms_of(problem: Problem) -> Vector:
-    """The bound on the weights of each signal."""
-    return np.array([problem.reward.norm, *(limit.norm for limit in problem.safety)])
 
 
 def own_regularization(problem: Problem) -> Vector:

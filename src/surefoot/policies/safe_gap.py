@@ -9,8 +9,9 @@ rival     whoever might beat it by most at the optimistic level: another arm,
 stop      when that is at most epsilon                                           (G3)
 pull      what narrows the gap most, by reward and by levels together            (G7)
 
-No bound on the weights is in any of its sets: the norms of a problem, where they are stated, only tune. delta pays for the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not
-lean on delta_safety, which pays for the certified levels alone.
+No bound on the weights is in any of its sets: the norms of a problem, where they are stated, only tune. delta pays for
+the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not lean on
+delta_safety, which pays for the certified levels alone.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Insta
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
-from surefoot.sets import bias_free, directional, mixtures, norm_free
+from surefoot.sets import directional, mixtures, norm_free
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
 REWARD_ELLIPSOID, OPTIMISTIC_LEVELS = 0.05, 0.1
@@ -39,6 +40,7 @@ FAR_SHARE = 0.1  # of an aim's error, for differences much larger than epsilon
 # Share of delta_safety, and of what is set aside for optimistic levels, that goes to the safety ellipsoids.
 SAFETY_ELLIPSOID = 0.2
 CONTRADICTION = 0.1  # of delta_safety, beside it: how often true statements may be called contradicted
+REWARD_PRIOR, SAFETY_PRIOR, FAR_PRIOR = 1.0, 0.3, 0.03  # information of the mixtures, as shares of what is planned (C7)
 START = 1e-6  # the regularisation until the pulls span, beside the squared length of an arm at a known level
 
 
@@ -78,7 +80,7 @@ class SafeGap:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
-        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta, leans_on_norms=False)
 
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
@@ -87,7 +89,7 @@ class SafeGap:
         low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
         high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
         most = np.array([reward] + [problem.delta_safety / m * CONTRADICTION] * m)
-        prior = bias_free.PRIOR * np.array(mixtures.planned_information(problem))
+        prior = np.array([REWARD_PRIOR] + [SAFETY_PRIOR] * m) * np.array(mixtures.planned_information(problem))
         ball = norm_free.Params(prior, -np.log(low), -np.log(high), -np.log(most))
         near, far = reward_boundaries(problem)
         switch = mixtures.crossing(near, far, problem.reward.noise)
@@ -117,4 +119,4 @@ def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Bou
     R, epsilon = problem.reward.noise, mixtures.finest_difference(problem)
     near = mixtures.boundary(alpha * (1.0 - FAR_SHARE), R, centre=2.0 * epsilon / R**2, spread=epsilon / R**2)
     planned = mixtures.planned_information(problem)[0]
-    return near, mixtures.half_normal(alpha * FAR_SHARE, R, bias_free.PRIOR * planned)
+    return near, mixtures.half_normal(alpha * FAR_SHARE, R, FAR_PRIOR * planned)

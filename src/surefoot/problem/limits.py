@@ -12,8 +12,8 @@ from surefoot.problem.checks import Floats, known_keys, number, positive, text
 Readings = TypeVar("Readings", float, Floats)
 
 _NOISE = "Give the sub-Gaussian scale of its noise; for Gaussian noise that is the standard deviation."
-_NORM = "Give an upper bound on the length of its unknown parameter vector, for example 1.0."
-_LIMITS = "Pass a list of Limit(name, at_least=... or at_most=..., noise=..., norm=...)."
+_NORM = "Give an upper bound on the length of its unknown weights, or leave it out."
+_LIMITS = "Pass a list of Limit(name, at_least=... or at_most=..., noise=...)."
 
 HINTS = {
     "lambda": "'regularization'",
@@ -32,18 +32,21 @@ HINTS = {
 
 @dataclass(frozen=True)
 class Reward:
-    """The signal to maximise: its noise scale R and a bound D on the length of its parameter vector."""
+    """The signal to maximise: its noise scale R, and if one is known a bound D on the length of its weights.
+
+    For SafeGap the norm is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
+    """
 
     noise: float
-    norm: float
+    norm: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", positive("reward.noise", self.noise, _NOISE))
-        object.__setattr__(self, "norm", positive("reward.norm", self.norm, _NORM))
+        object.__setattr__(self, "norm", _norm("reward.norm", self.norm))
 
     def to_dict(self) -> dict[str, float]:
         """The reward as a table for a file."""
-        return {"noise": self.noise, "norm": self.norm}
+        return {"noise": self.noise, **_stated(self.norm)}
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Limit:
     at_most: float | None = None
     baseline: float = 0.0
     noise: float
-    norm: float
+    norm: float | None = None
 
     def __post_init__(self) -> None:
         text("safety.name", self.name, "Give the limit a short name.")
@@ -74,7 +77,7 @@ class Limit:
         for field in (side, "baseline"):
             object.__setattr__(self, field, number(self._field(field), getattr(self, field), units))
         object.__setattr__(self, "noise", positive(self._field("noise"), self.noise, _NOISE))
-        object.__setattr__(self, "norm", positive(self._field("norm"), self.norm, _NORM))
+        object.__setattr__(self, "norm", _norm(self._field("norm"), self.norm))
         if not self.eta0 < 0.0:
             where, other = ("below", "at_most") if self.sign > 0 else ("above", "at_least")
             reason = f"must lie {where} the baseline {self.baseline!r}, which the signal reads at level 0"
@@ -107,11 +110,21 @@ class Limit:
     def to_dict(self) -> dict[str, object]:
         """The limit as a table for a file."""
         side = "at_least" if self.at_least is not None else "at_most"
-        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, "norm": self.norm}
+        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, **_stated(self.norm)}
         return {"name": self.name, **numbers}
 
     def _field(self, name: str) -> str:
         return f"safety[{self.name!r}].{name}"
+
+
+def _norm(field: str, value: float | None) -> float | None:
+    """A bound on the length of the weights, where one is stated."""
+    return None if value is None else positive(field, value, _NORM)
+
+
+def _stated(norm: float | None) -> dict[str, float]:
+    """The norm as an entry of a file, which leaves it out where none is stated."""
+    return {} if norm is None else {"norm": norm}
 
 
 def checked_limits(safety: object) -> tuple[Limit, ...]:
@@ -131,7 +144,7 @@ def checked_limits(safety: object) -> tuple[Limit, ...]:
 
 def reward_in(table: object) -> Reward:
     """The reward that a table of a file describes."""
-    given = _table("reward", table, required=("noise", "norm"))
+    given = _table("reward", table, required=("noise",), optional=("norm",))
     return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
 
 
@@ -141,8 +154,8 @@ def limits_in(tables: object) -> list[Limit]:
     if not isinstance(listed, list | tuple):
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
-    optional = ("at_least", "at_most", "baseline")
-    given = [_table(f"safety[{i}]", table, ("name", "noise", "norm"), optional) for i, table in enumerate(listed)]
+    optional = ("at_least", "at_most", "baseline", "norm")
+    given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 
 
@@ -155,6 +168,6 @@ def _table(
     known_keys(where, table, (*required, *optional), HINTS)
     missing = next((key for key in required if key not in table), None)
     if missing is not None:
-        remedy = {"noise": _NOISE, "norm": _NORM}.get(missing, "Give the limit a short name.")
+        remedy = _NOISE if missing == "noise" else "Give the limit a short name."
         raise InvalidInput(f"{where}.{missing}", ABSENT, "is required", remedy)
     return table

@@ -232,8 +232,8 @@ class Problem:
 
 
 _REQUIRED = {
-    "reward": "Add a table [reward] with noise and norm.",
-    "safety": "Add a table [[safety]] with name, at_least or at_most, noise and norm.",
+    "reward": "Add a table [reward] with noise.",
+    "safety": "Add a table [[safety]] with name, at_least or at_most, and noise.",
     "safe_level": "Give a level, above 0 and up to 1, at which every arm is known to be safe.",
     "epsilon": "Choose how far from the best the answer may be, for example 0.01.",
     "delta": "Choose the chance of a wrong answer, for example 0.05.",

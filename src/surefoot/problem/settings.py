@@ -49,7 +49,7 @@ def compact_levels(levels: Floats) -> float | list[float]:
 def _reward(value: object) -> Reward:
     """The reward."""
     if not isinstance(value, Reward):
-        raise InvalidInput("reward", value, "must be a Reward", "Pass Reward(noise=..., norm=...).")
+        raise InvalidInput("reward", value, "must be a Reward", "Pass Reward(noise=...).")
     return value
 
 

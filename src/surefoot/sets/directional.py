@@ -271,7 +271,7 @@ def refresh(inst: Instance, params: Params, memory: Memory, state: State, scratc
     refresh_uncut(inst, params.ball, memory.ball, state)
     if state.estimate.spanned[g] == 0:
         return
-    K, d = inst.X.shape
+    K = len(inst.X)
     for a in range(len(memory.rest)):
         s = 0 if a <= K else 1 + (a - K - 1) // K
         forward_solve(scratch.A, memory.q[a], scratch.u)

@@ -12,6 +12,7 @@ import numpy as np
 from surefoot.problem import Problem
 
 LARGEST_ALPHA = 0.25  # a boundary for a larger error is this one, which is stricter
+LARGEST = 30.0  # the largest reward to plan for, in multiples of epsilon, where no norm is stated
 FINEST = 1e-3  # differences below this share of the largest possible value are not planned for
 
 
@@ -49,8 +50,14 @@ def half_normal(alpha: float, R: float, rho: float) -> Boundary:
 
 
 def largest_value(problem: Problem) -> float:
-    """S, the largest reward that any pull can have by the norm bound."""
-    return problem.reward.norm * float(np.sqrt((problem.features**2).sum(axis=1).max()))
+    """S, about the largest reward that a pull can have: by the norm, or without one a fixed multiple of epsilon.
+
+    It is planned with and never leaned on. Without norm and epsilon, the noise is the only scale there is.
+    """
+    if problem.reward.norm is None:
+        return LARGEST * problem.epsilon or problem.reward.noise
+    longest = float(np.abs(problem.features).max())
+    return problem.reward.norm * longest * float(np.sqrt(((problem.features / longest) ** 2).sum(axis=1).max()))
 
 
 def finest_difference(problem: Problem) -> float:

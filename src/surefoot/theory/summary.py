@@ -11,6 +11,7 @@ import numpy as np
 from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import norms_of
 from surefoot.theory.exploration import (
     RANDOM,
     ROUND_ROBIN,
@@ -182,7 +183,7 @@ def _pulls(problem: Problem, hardness: float, explored: float) -> float:
         arms=problem.size,
         dimension=problem.rank,
         noise=problem.reward.noise,
-        norm=problem.reward.norm,
+        norm=float(norms_of(problem)[0]),
         longest=float(longest.max()),
         delta=problem.delta,
         regularization=problem.regularization,
@@ -219,7 +220,7 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
             reason = "may have a point exactly at the best arm's limit, which no exploration certifies"
             raise InvalidInput("level_grid", problem.level_grid, reason, "Supply the truth to see what is needed.")
         length = float(lengths.max())
-        loss = problem.epsilon / (2.0 * problem.reward.norm * length)
+        loss = problem.epsilon / (2.0 * float(norms_of(problem)[0]) * length)
         if loss >= 1.0:
             return []
         rooms = [level_room(limit.eta0, limit.eta0, 1.0, loss) for limit in problem.safety]
@@ -234,6 +235,6 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
             level, loss = min(g for g in problem.level_grid if g >= level * (1.0 - loss) * (1.0 - ROUNDING)), 0.0
         rooms = [level_room(world.safety_values[s, best], world.limit[s], level, loss) for s in range(world.signals)]
     return [
-        LevelTarget(length, room, limit.noise, limit.norm, delta)
-        for limit, room in zip(problem.safety, rooms, strict=True)
+        LevelTarget(length, room, limit.noise, norm, delta)
+        for limit, room, norm in zip(problem.safety, rooms, norms_of(problem)[1:].tolist(), strict=True)
     ]
