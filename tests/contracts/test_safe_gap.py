@@ -38,7 +38,7 @@ def test_safe_gap_stops_with_a_right_answer_where_an_unlearned_level_decides() -
     world, problem = decoy(), decoy_problem()
     runs = sf.simulate(world, problem, sf.SafeGap(), runs=50, seed=8, max_pulls=200_000)
     assert right(world, problem, runs).all()
-    assert not runs.unsafe_pulls.any()
+    assert runs.unsafe_runs <= 3  # of 50, at delta_safety = 0.05
 
 
 # -- the edge of what is allowed --------------------------------------------------------------------------------------
@@ -60,8 +60,10 @@ def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Se
         assert not problem.level_grid or pull.level in problem.level_grid
         assert pull.level <= applied[pull.arm] + (problem.max_step or inf) * (1 + 1e-8)
         assert pull.margin >= 0.0
-        assert pull.gap is not None
-        assert pull.gap > problem.epsilon
+        spanned = learner.state.estimate.spanned[0] == 1
+        assert (pull.gap is not None) == spanned  # before that, pulls at known levels make the directions known
+        assert spanned or pull.level <= problem.safe_level[pull.arm]
+        assert pull.gap is None or pull.gap > problem.epsilon
         for numbers in leaves(learner.state):
             assert np.isfinite(numbers).all()
         assert not np.isnan(learner.work.bounds.lead).any()

@@ -76,9 +76,9 @@ def test_a_known_level_that_the_sets_refute_is_a_contradiction() -> None:
 def test_known_levels_hold_as_long_as_every_upper_bound_allows_them() -> None:
     here = bench(np.eye(2), eta0=[-0.5, -0.4], gamma0=[0.5, 0.2])
     _, work = here.fresh()
-    work.bounds.upper[:] = [[-1.0, -2.5], [-0.8, -2.0]]  # each arm meets both limits exactly
+    work.bounds.most[:] = [[-1.0, -2.5], [-0.8, -2.0]]  # each arm meets both limits exactly
     assert known_levels_hold(here.inst, work.bounds)
-    work.bounds.upper[1, 1] = -2.0 - 1e-6
+    work.bounds.most[1, 1] = -2.0 - 1e-6
     assert not known_levels_hold(here.inst, work.bounds)
 
 

@@ -40,8 +40,8 @@ def test_every_number_of_every_part_lies_in_the_one_block(policy: Any) -> None:
     state, _ = states(policy)
     assert len(arrays(state)) >= 15
     for numbers in arrays(state):
-        assert numbers.size
-        assert np.shares_memory(numbers, state.whole)
+        assert numbers.size or 0 in numbers.shape[:1]  # rows that only some policies keep
+        assert not numbers.size or np.shares_memory(numbers, state.whole)
         assert numbers.ctypes.data % CACHE_LINE == 0
     spans = sorted((each.ctypes.data, each.ctypes.data + each.nbytes) for each in arrays(state))
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))

@@ -1,6 +1,5 @@
 """Safe levels: how far up each dial may be turned.                                                          (S)"""
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ class Levels(NamedTuple):
     high: Vector  # (K,) optimistic level g+, where the selection asks for it
     low_of: Matrix  # (m, K) pessimistic level by each limit (its running maximum, where asked for); 0 before
     high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
-    most_of: Matrix  # (m, K) running minimum of what each signal can be at most, where asked for
+    most_of: Matrix  # (m, K) running minimum of what each signal can be at most, where asked for; 0 before
     frozen: Indices  # (1,) whether static levels have been computed
 
 
@@ -56,7 +55,6 @@ def begin_levels(inst: Instance, levels: Levels) -> None:
         levels.high[k] = inst.dial.ceiling[k]
         for s in range(len(inst.eta0)):
             levels.high_of[s, k] = 1.0
-            levels.most_of[s, k] = inf
 
 
 @kernel

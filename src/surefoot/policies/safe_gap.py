@@ -29,6 +29,7 @@ from surefoot.core.pulls import decisive_pull, spanning_pull
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix
+from surefoot.errors import InvalidInput
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
@@ -41,6 +42,7 @@ FAR_SHARE = 0.1  # of an aim's error, for differences much larger than epsilon
 SAFETY_ELLIPSOID = 0.2
 CONTRADICTION = 0.1  # of delta_safety, beside it: how often true statements may be called contradicted
 REWARD_PRIOR, SAFETY_PRIOR, FAR_PRIOR = 1.0, 0.3, 0.03  # information of the mixtures, as shares of what is planned (C7)
+LEAST_KNOWN = 1e-11  # the least share that a direction has in the known pulls; core.estimate sees 1e-12
 START = 1e-6  # the regularisation until the pulls span, beside the squared length of an arm at a known level
 
 
@@ -53,12 +55,12 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
-    if state.estimate.spanned[inst.gram_of[0]] == 0:  # nothing is certified yet but the known levels
+    bound_safety(inst, state, work)  # (S1)
+    sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
+    if state.estimate.spanned[inst.gram_of[0]] == 0:  # only the known levels are certified
         reachable(inst.dial, state.levels, work.reach)
         k = spanning_pull(inst, state, work)  # (S0)
         return Decision(PULL, EXPLORING, k, work.reach[k], NULL, 0.0, NULL, inf)
-    bound_safety(inst, state, work)  # (S1)
-    sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
     i, level_i = find_leader(state, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
     race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
@@ -85,6 +87,8 @@ class SafeGap:
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
         (K, d), m = problem.features.shape, len(problem.safety)
+        features = evened(problem.features)
+        check_known_levels(problem, features)
         reward = problem.delta * REWARD_ELLIPSOID
         low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
         high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
@@ -96,7 +100,17 @@ class SafeGap:
         params = directional.Params(ball, boundaries(problem, near, far), switch)
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m)
-        return Plan(decide, Rules(null_pull=True), grams, sets, features=evened(problem.features))
+        return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
+
+
+def check_known_levels(problem: Problem, features: Matrix) -> None:
+    """Refuses known levels at which the arms cannot make all directions known, in the digits that numbers have."""
+    sizes = np.linalg.svd(features * problem.safe_level[:, None], compute_uv=False)
+    if sizes[-1] ** 2 <= LEAST_KNOWN * (sizes**2).sum():
+        k = int(problem.safe_level.argmin())
+        reason = "is so small, or so far below the others, that pulls at the known levels teach too little"
+        remedy = f"Raise it to more than about {1e-5 * float(problem.safe_level.max()):.0e}, or leave the arm out."
+        raise InvalidInput(f"safe_level of arm {problem.names[k]!r}", problem.safe_level[k], reason, remedy)
 
 
 def boundaries(problem: Problem, near: mixtures.Boundary, far: mixtures.Boundary) -> Matrix:
