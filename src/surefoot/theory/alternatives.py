@@ -90,6 +90,10 @@ class Alternative(NamedTuple):
         at_low = low * self.safety[:, arm] <= setting.eta0 * (1.0 - CLOSE)
         return may_be_unsafe(setting, span) and bool(at_low.any())
 
+    def rejects_all(self, setting: Setting, spans: Sequence[Span]) -> bool:
+        """Whether it rejects every one of the spans, all in the same way."""
+        return all(self.rejects(setting, span) for span in spans)
+
 
 class Metric(NamedTuple):
     """The axes in which the information of an allocation is a weighted sum of squares."""

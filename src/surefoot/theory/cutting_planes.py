@@ -49,7 +49,7 @@ class Allocator:
     def solve(self, spans: Sequence[Span], worth: float, tolerance: float, start: Array | None = None) -> Point:
         """The best allocation, within the tolerance or as soon as its bound is below `worth`."""
         asked = self.even if start is None else start
-        known = [other for other in self.met if all(other.rejects(self.setting, span) for span in spans)]
+        known = self._nearest(asked, [other for other in self.met if other.rejects_all(self.setting, spans)])
         best, rate, bound = asked, -math.inf, math.inf
         for _ in range(PROGRAMS):
             found = nearest(self.setting, metric_of(self.setting, asked), spans, INNER * tolerance)
@@ -58,7 +58,7 @@ class Allocator:
             if rate == math.inf:  # nothing rejects these answers
                 return Point(best, rate, math.inf)
             new = [c.alternative for c in found.near if c.alternative is not None]
-            new = [other for other in new if all(other.rejects(self.setting, span) for span in spans)]
+            new = [other for other in new if other.rejects_all(self.setting, spans)]
             self.met += new
             known += new
             if not known:
@@ -70,15 +70,17 @@ class Allocator:
             asked = (1.0 - STEP) * best + STEP * outer
         if not math.isfinite(rate):
             raise NumericalBreakdown("the cutting planes of the lower bound", 0)
-        self._forget(best)
+        self.met = self._nearest(best, self.met, spare=4)
         return Point(best, rate, max(bound, rate))
 
-    def _forget(self, w: Array) -> None:
-        """Keeps the alternatives nearest to an allocation: those far from it are quickly found again."""
-        most = 8 * w.size + 100
-        if len(self.met) > 2 * most:
-            cost = np.array([other.row for other in self.met]) @ w
-            self.met = [self.met[i] for i in np.argsort(cost, kind="stable")[:most]]
+    def _nearest(self, w: Array, others: list[Alternative], spare: int = 1) -> list[Alternative]:
+        """The alternatives nearest to an allocation, a few times as many as can bind; others are soon found again."""
+        dim = self.setting.arms.shape[1]
+        most = spare * (3 * (dim + 1) * (dim + 2) + 50)
+        if len(others) <= most:
+            return others
+        cost = np.array([other.row for other in others]) @ w
+        return [others[i] for i in np.argsort(cost, kind="stable")[:most]]
 
     def _program(self, rows: Array, w: Array) -> tuple[Array, float]:
         """The best allocation against these rows, and what no allocation exceeds."""

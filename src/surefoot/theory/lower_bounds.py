@@ -55,7 +55,7 @@ class LowerBound:
 
 
 def evidence_needed(delta: float, delta_safety: float) -> Evidence:
-    """k_r and k_s: right and safe has probability 1 - delta - delta_safety, and delta or delta_safety elsewhere. (T9)"""
+    """k_r and k_s: right and safe has probability 1 - delta - delta_safety, elsewhere delta or delta_safety.  (T9)"""
     right = 1.0 - delta - delta_safety
     return Evidence(_divergence(right, delta), _divergence(right, delta_safety))
 
@@ -84,12 +84,12 @@ def lower_bound(
 ) -> LowerBound:
     """The least expected pulls, up to the first unsafe one, of any method that keeps the promises (a), (b).     (T9)
 
-    For Gaussian noise of the world's size, and methods that are told the known safe levels; with `norms` also for those
-    that use the stated norms, which need fewer. Where several answers are correct the number is a rate as both deltas go
-    to 0; with `strict` only alternatives that reject every correct answer count, and the number holds as it stands.
+    For Gaussian noise of the world's size, and methods that are told the known safe levels; with `norms` also for
+    those that use the stated norms, which need fewer. Where several answers are correct the number is a rate as both
+    deltas go to 0; with `strict` only alternatives that reject every correct answer count, and it holds as it stands.
 
-    Arms are pulled at their highest safe level unless `pull_levels` (one number or one per arm) holds them elsewhere. The
-    number lies below the true optimum, by `gap` at most: relative, within the tolerance. Refused when the problem
+    Arms are pulled at their highest safe level unless `pull_levels` (one number or one per arm) holds them elsewhere.
+    The number lies below the true optimum, by `gap` at most: relative, within the tolerance. Refused when the problem
     belongs to another world, when what it states is not true there, and when nothing can ever be certified.
     """
     world.matches(problem)
@@ -148,19 +148,27 @@ def _refuse_untrue(world: Linear, problem: Problem, norms: bool) -> None:
         reason = f"is not safe for arm {problem.names[k]!r}, which is safe up to {levels[k]:.6g} in this world"
         raise InvalidInput("safe_level", float(problem.safe_level[k]), reason, "Lower the known safe level.")
     noises = [("reward.noise", problem.reward.noise, world.noise)]
-    noises += [(f"{limit.name}.noise", limit.noise, r) for limit, r in zip(problem.safety, world.safety_noise, strict=True)]
+    noises += [
+        (f"{limit.name}.noise", limit.noise, r) for limit, r in zip(problem.safety, world.safety_noise, strict=True)
+    ]
     for field, stated, true in noises:
         if true > stated * (1.0 + TRUE_ENOUGH):
-            raise InvalidInput(field, stated, f"is less than the noise {true:.6g} of this world", "State it at least so large.")
+            raise InvalidInput(
+                field, stated, f"is less than the noise {true:.6g} of this world", "State it at least so large."
+            )
     if not norms:
         return
     lengths = [("reward.norm", problem.reward.norm, world.reward_norm)]
-    lengths += [(f"{limit.name}.norm", limit.norm, d) for limit, d in zip(problem.safety, world.safety_norm, strict=True)]
+    lengths += [
+        (f"{limit.name}.norm", limit.norm, d) for limit, d in zip(problem.safety, world.safety_norm, strict=True)
+    ]
     for field, told, true in lengths:
         if told is None:
             raise InvalidInput(field, told, "is not stated", "State it, or ask for the bound without norms.")
         if true > told * (1.0 + TRUE_ENOUGH):
-            raise InvalidInput(field, told, f"is less than the norm {true:.6g} in this world", "State it at least so large.")
+            raise InvalidInput(
+                field, told, f"is less than the norm {true:.6g} in this world", "State it at least so large."
+            )
 
 
 def _levels_of(given: object, arms: int) -> Floats:
@@ -196,8 +204,8 @@ def lower_bound_for(
 ) -> LowerBound:
     """The same from arrays: x_k (K, d) that span, x_k.theta (K,), x_k.mu^s (m, K), eta0 (m,), gamma_k* (K,).  (T9)
 
-    What is None (`safe_level`, `norm`, `safety_norm`) is not told to the method. m = 0 (arrays of shape (0, K) and (0,))
-    is the problem without a safety limit.
+    What is None (`safe_level`, `norm`, `safety_norm`) is not told to the method. m = 0 (arrays of shape (0, K) and
+    (0,)) is the problem without a safety limit.
     """
     if not 0.0 < tolerance < 1.0:
         raise InvalidInput("tolerance", tolerance, "must lie between 0 and 1", "Try 1e-3.")
@@ -205,8 +213,8 @@ def lower_bound_for(
     counted = evidence if max(evidence) > 0.0 else Evidence(1.0, 1.0)  # T* is defined where no evidence is needed
     setting = Setting(
         arms=x,
-        theta=np.linalg.lstsq(x, np.asarray(values, dtype=np.float64), rcond=None)[0],
-        mu=np.linalg.lstsq(x, np.asarray(safety, dtype=np.float64).T, rcond=None)[0].T,
+        theta=_weights(x, values),
+        mu=_weights(x, np.asarray(safety).T).T,
         eta0=eta,
         noise=float(noise),
         safety_noise=np.asarray(safety_noise, dtype=np.float64),
@@ -217,7 +225,9 @@ def lower_bound_for(
         grid=np.asarray(level_grid, dtype=np.float64),
         known=np.zeros(len(x)) if safe_level is None else np.asarray(safe_level, dtype=np.float64),
         norm=np.inf if norm is None else float(norm),
-        safety_norm=np.array([np.inf if d is None else d for d in (safety_norm or [None] * eta.size)], dtype=np.float64),
+        safety_norm=np.array(
+            [np.inf if d is None else d for d in (safety_norm or [None] * eta.size)], dtype=np.float64
+        ),
         worse=counted.worse,
         unsafe=counted.unsafe,
     )
@@ -247,6 +257,10 @@ def lower_bound_for(
         strict=strict or single,
         programs=found.programs,
     )
+
+
+def _weights(arms: Floats, values: Floats) -> Floats:
+    return np.asarray(np.linalg.lstsq(arms, values, rcond=None)[0], dtype=np.float64)
 
 
 def _refuse_unlearnable(setting: Setting) -> None:

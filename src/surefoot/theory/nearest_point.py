@@ -22,7 +22,9 @@ from scipy.optimize import nnls
 Array = NDArray[np.float64]
 
 VIOLATED = 1e-11  # a row is missed by more than this, relative to the distance so far
-NO_POINT = 1e-13  # remainder of the least squares below which there is no point: 3 million times the distance of one row
+NO_POINT = (
+    1e-13  # remainder of the least squares below which there is no point: 3 million times the distance of one row
+)
 ROUNDING = 1e-12
 BALL_ACCURACY = 1e-7  # relative, of the squared distance
 BALL_ROUNDS = 60
@@ -44,9 +46,7 @@ class Nearest(NamedTuple):
     multipliers: Multipliers
 
 
-def lower_value(
-    centre: Array, weight: Array, pull: Array, needed: float, ball: float, radius: float
-) -> float:
+def lower_value(centre: Array, weight: Array, pull: Array, needed: float, ball: float, radius: float) -> float:
     """The dual value: half a squared distance that no point undercuts, from v = rows^T lambda and needed.lambda."""
     excess = pull - ball * centre
     value = needed - pull @ centre - 0.5 * float((excess**2 / (weight + ball)).sum())
@@ -59,10 +59,10 @@ def nearest_point(centre: Array, weight: Array, rows: Array, needed: Array, radi
     found = search.at(0.0)
     if found is None:
         return None
-    if np.sqrt(found[0] @ found[0]) <= radius * (1.0 + ROUNDING):
+    if np.linalg.norm(found[0]) <= radius * (1.0 + ROUNDING):
         return search.nearest(*found, 0.0)
     shortest = _Search(np.zeros_like(centre), np.ones_like(weight), rows, needed, np.inf).at(0.0)
-    if shortest is None or np.sqrt(shortest[0] @ shortest[0]) > radius * (1.0 + ROUNDING):
+    if shortest is None or np.linalg.norm(shortest[0]) > radius * (1.0 + ROUNDING):
         return None
     return search.in_ball(found)
 
@@ -97,7 +97,7 @@ class _Search:
             with np.errstate(invalid="ignore"):
                 missed = far - np.where(length > 0.0, rows @ lift / np.where(length > 0.0, length, 1.0), 0.0)
             worst = int(np.argmax(missed))
-            if missed[worst] <= VIOLATED * max(np.sqrt(lift @ lift), 1e-300) or worst in used:
+            if missed[worst] <= VIOLATED * max(float(np.linalg.norm(lift)), 1e-300) or worst in used:
                 break
             used.append(worst)
         self.used = used
@@ -114,7 +114,7 @@ class _Search:
         """The nearest point with |p| <= radius, by the multiplier of the ball; 1/|p| is nearly linear in it."""
 
         def short(found: tuple[Array, Array]) -> float:  # above 0: inside
-            return float(1.0 / max(np.sqrt(found[0] @ found[0]), 1e-300) - 1.0 / self.radius)
+            return float(1.0 / max(float(np.linalg.norm(found[0])), 1e-300) - 1.0 / self.radius)
 
         low, miss_low = 0.0, short(outside)
         high, inside = 1e-3 * float(self.weight.max()), None
@@ -152,7 +152,7 @@ def _middle(low: float, high: float) -> float:
 
 
 def _least_distance(rows: Array, far: Array) -> tuple[Array, Array] | None:
-    """The shortest vector whose product with each unit row is at least `far`, and the multipliers; None if there is none."""
+    """The shortest vector whose product with each unit row is at least `far`, and its multipliers; None: none is."""
     unit = float(far.max())
     if unit <= 0.0:
         return np.zeros(rows.shape[1]), np.zeros(len(far))

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.theory.alternatives import (
     Array,
@@ -113,11 +114,13 @@ class Rivals:
             self.number += 1
             heapq.heappush(self.waiting, (bound, self.number, arm, low, high, left, right))
 
-    def _segments(self) -> tuple[Array, Array, Array, Array]:
+    def _segments(self) -> tuple[Array, NDArray[np.intp], Array, Array]:
         """The segments to begin with, bounded from below by one constraint at a time and nothing told."""
         setting = self.setting
         if setting.grid.size:
-            arm, point = np.nonzero((setting.grid >= setting.best_level[:, None]) & (setting.grid <= setting.cap[:, None]))
+            arm, point = np.nonzero(
+                (setting.grid >= setting.best_level[:, None]) & (setting.grid <= setting.cap[:, None])
+            )
             low = high = setting.grid[point]
         else:
             t = np.linspace(0.0, 1.0, PIECES + 1)
@@ -187,15 +190,15 @@ class Rivals:
         """What no level from the left to the right undercuts."""
         bound = min(left.reward, right.reward) + left.safety
         for look in (left, right):
-            if np.isfinite(bound) and look.beats is not None and np.isfinite(look.safety):
-                bound = max(bound, min(self._dual(arm, look, left.level), self._dual(arm, look, right.level)))
+            if np.isfinite(bound) and look.beats is not None:
+                ends = (self._dual(arm, look, look.beats, level) for level in (left.level, right.level))
+                bound = max(bound, min(ends))
         return float(bound)
 
-    def _dual(self, arm: int, look: _Look, level: float) -> float:
+    def _dual(self, arm: int, look: _Look, beats: Nearest, level: float) -> float:
         """The dual value at a level with the multipliers of a look at another."""
         setting, metric = self.setting, self.metric
-        assert look.beats is not None  # noqa: S101 - callers ask only for looks that beat
-        rows, ball = look.beats.multipliers
+        rows, ball = beats.multipliers
         pull = rows @ (level * metric.arms[arm] - self.beaten)
         reward = lower_value(metric.theta, metric.weight, pull, setting.epsilon * rows.sum(), ball, setting.norm)
         total = reward / setting.noise**2
