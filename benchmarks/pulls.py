@@ -1,8 +1,8 @@
 """Pulls until certainty on many worlds, against Safe-LinGapE with the same guarantee and against the lower bound.
 
-The lower bound is (T9) for methods that lean on no norm, as SafeGap: the expected pulls, up to the first unsafe one, that
-no method with both promises does without as both deltas go to 0. Beside it pulls.json has the bound for methods that are
-told the norms, the strict bounds at the deltas of the suite, and the gap of each.
+The lower bound is (T9) for methods that lean on no norm, as SafeGap: the expected pulls, up to the first unsafe one,
+that no method with both promises does without as both deltas go to 0. Beside it pulls.json has the bound for methods
+that are told the norms, the strict bounds at the deltas of the suite, and the gap of each.
 
 python benchmarks/pulls.py [--runs 200] [--only "paper, d = 3"] [--show]
 
