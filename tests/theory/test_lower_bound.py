@@ -118,7 +118,7 @@ def test_an_answer_at_the_known_level_is_never_unsafe() -> None:
     asked = {"epsilon": 0.1, "delta": 0.05, "delta_safety": 0.001}
     pulls = [lower_bound(world, world.problem(**asked, safe_level=level)).pulls for level in (0.2, 0.44, 0.499)]
     assert pulls[0] == pytest.approx(pulls[1], rel=0.1)  # better answers than 0.44 must be shown to be safe
-    assert pulls[2] < 0.1 * pulls[1]  # 0.499 need not
+    assert pulls[2] < 0.3 * pulls[1]  # 0.499 need not
 
 
 def test_the_evidence_is_that_of_two_coins() -> None:
