@@ -1,5 +1,6 @@
 """(T9): the paper's figures, what methods are told, and every kind of answer."""
 
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -16,6 +17,7 @@ from surefoot.theory import (
     evidence_needed,
     lower_bound,
     lower_bound_for,
+    report,
     uncut_evidence,
     uncut_reference,
 )
@@ -172,6 +174,25 @@ def test_a_norm_that_is_not_stated_or_untrue_is_refused_by_name() -> None:
         lower_bound(world, short, norms=True)
     with pytest.raises(InvalidInput, match="norm"):
         lower_bound(world, world.paper_problem(safety_norm=0.5), norms=True)
+
+
+def without_norms(problem: Problem) -> Problem:
+    return problem.with_(
+        reward=replace(problem.reward, norm=None), safety=[replace(limit, norm=None) for limit in problem.safety]
+    )
+
+
+def test_without_stated_norms_only_the_bounds_with_norms_are_missing() -> None:
+    world = worlds.hard()
+    problem = without_norms(world.paper_problem())
+    assert lower_bound(world, problem).pulls == lower_bound(world, world.paper_problem()).pulls
+    with pytest.raises(InvalidInput, match=r"reward\.norm is not given"):
+        lower_bound(world, problem, norms=True)
+    found = report(problem, world)
+    assert found.lower_bound is not None
+    assert found.strict_bound is not None
+    assert found.lower_bound_with_norms is None
+    assert any("not every norm is stated" in note for note in found.notes)
 
 
 def test_noise_beyond_what_is_stated_is_refused_by_name() -> None:

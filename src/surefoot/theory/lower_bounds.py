@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, frozen
+from surefoot.problem.norms import norms_of
 from surefoot.theory.alternatives import Setting, information_scale
 from surefoot.theory.answers import HOPELESS, ROUNDING, correct_answers, every_answer, quickest_answer
 from surefoot.worlds import Linear
@@ -92,24 +93,13 @@ def lower_bound(
     The number lies below the true optimum, by `gap` at most: relative, within the tolerance. Refused when the problem
     belongs to another world, when what it states is not true there, and when nothing can ever be certified.
     """
-    world.matches(problem)
     _refuse_untrue(world, problem, norms)
     return lower_bound_for(
-        problem.features,
-        values=world.values,
-        safety=world.safety_values,
-        eta0=world.limit,
-        levels=world.best_levels(problem),
-        noise=world.noise,
-        safety_noise=world.safety_noise,
-        epsilon=problem.epsilon,
+        **_posed(world, problem, pull_levels),
         evidence=evidence_needed(problem.delta, problem.delta_safety),
         safe_level=problem.safe_level,
         norm=problem.reward.norm if norms else None,
         safety_norm=[limit.norm for limit in problem.safety] if norms else None,
-        max_level=problem.max_level,
-        level_grid=problem.level_grid,
-        pull_levels=None if pull_levels is None else _levels_of(pull_levels, problem.size),
         strict=strict,
         tolerance=tolerance,
     )
@@ -122,53 +112,48 @@ def uncut_reference(
 
     It counts alternatives in which the known levels are unsafe, which no method need consider: methods beat it.
     """
+    posed = _posed(world, problem, pull_levels)
+    return lower_bound_for(**posed, evidence=uncut_evidence(problem.delta), tolerance=tolerance)
+
+
+def _posed(world: Linear, problem: Problem, pull_levels: object) -> dict[str, Any]:
+    """The truth and the dials, as `lower_bound_for` takes them."""
     world.matches(problem)
-    return lower_bound_for(
-        problem.features,
-        values=world.values,
-        safety=world.safety_values,
-        eta0=world.limit,
-        levels=world.best_levels(problem),
-        noise=world.noise,
-        safety_noise=world.safety_noise,
-        epsilon=problem.epsilon,
-        evidence=uncut_evidence(problem.delta),
-        max_level=problem.max_level,
-        level_grid=problem.level_grid,
-        pull_levels=None if pull_levels is None else _levels_of(pull_levels, problem.size),
-        tolerance=tolerance,
-    )
+    return {
+        "arms": problem.features,
+        "values": world.values,
+        "safety": world.safety_values,
+        "eta0": world.limit,
+        "levels": world.best_levels(problem),
+        "noise": world.noise,
+        "safety_noise": world.safety_noise,
+        "epsilon": problem.epsilon,
+        "max_level": problem.max_level,
+        "level_grid": problem.level_grid,
+        "pull_levels": None if pull_levels is None else _levels_of(pull_levels, problem.size),
+    }
 
 
 def _refuse_untrue(world: Linear, problem: Problem, norms: bool) -> None:
     """Methods promise nothing where what they are told is untrue: there is then nothing to bound."""
-    levels = world.best_levels(problem)
+    world.matches(problem)
+    levels = world.best_levels()
     if (problem.safe_level > levels * (1.0 + ROUNDING)).any():
         k = int(np.argmax(problem.safe_level - levels))
         reason = f"is not safe for arm {problem.names[k]!r}, which is safe up to {levels[k]:.6g} in this world"
         raise InvalidInput("safe_level", float(problem.safe_level[k]), reason, "Lower the known safe level.")
-    noises = [("reward.noise", problem.reward.noise, world.noise)]
-    noises += [
-        (f"{limit.name}.noise", limit.noise, r) for limit, r in zip(problem.safety, world.safety_noise, strict=True)
-    ]
-    for field, stated, true in noises:
-        if true > stated * (1.0 + TRUE_ENOUGH):
-            raise InvalidInput(
-                field, stated, f"is less than the noise {true:.6g} of this world", "State it at least so large."
-            )
-    if not norms:
-        return
-    lengths = [("reward.norm", problem.reward.norm, world.reward_norm)]
-    lengths += [
-        (f"{limit.name}.norm", limit.norm, d) for limit, d in zip(problem.safety, world.safety_norm, strict=True)
-    ]
-    for field, told, true in lengths:
-        if told is None:
-            raise InvalidInput(field, told, "is not stated", "State it, or ask for the bound without norms.")
-        if true > told * (1.0 + TRUE_ENOUGH):
-            raise InvalidInput(
-                field, told, f"is less than the norm {true:.6g} in this world", "State it at least so large."
-            )
+    limits = [f"safety[{limit.name!r}]" for limit in problem.safety]
+    stated = [problem.reward.noise, *(limit.noise for limit in problem.safety)]
+    _refuse_less("noise", limits, stated, [world.noise, *world.safety_noise])
+    if norms:
+        _refuse_less("norm", limits, norms_of(problem).tolist(), [world.reward_norm, *world.safety_norm])
+
+
+def _refuse_less(what: str, limits: list[str], stated: list[float], true: list[float]) -> None:
+    for owner, here, there in zip(["reward", *limits], stated, true, strict=True):
+        if there > here * (1.0 + TRUE_ENOUGH):
+            reason = f"is less than the {what} {there:.6g} of this world"
+            raise InvalidInput(f"{owner}.{what}", here, reason, "State it at least so large.")
 
 
 def _levels_of(given: object, arms: int) -> Floats:
