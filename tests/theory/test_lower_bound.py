@@ -239,6 +239,17 @@ def test_without_epsilon_a_unique_unlimited_best_arm_has_a_bound() -> None:
     np.testing.assert_allclose(bound.allocation, [0.5, 0.5], atol=0.01)
 
 
+@pytest.mark.parametrize("norms", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
+def test_without_epsilon_the_gap_is_as_small_as_asked(norms: bool, strict: bool) -> None:
+    arms = np.array([[2.0, -3.6, 3.2], [-4.7, -2.1, -1.8], [-6.4, 2.6, -4.7]])
+    world = worlds.Linear(arms, theta_star=[60.0, 30.0, 40.0], mu_star=[0.5, -0.4, 0.6], noise=0.1, limit=-5.0)
+    problem = world.problem(epsilon=0.0, delta=0.05, delta_safety=0.3, safe_level=0.1, max_level=0.35)
+    bound = lower_bound(world, problem, norms=norms, strict=strict, tolerance=0.01)
+    assert bound.pulls > 0.0
+    assert bound.gap <= 0.01
+
+
 def harmful() -> tuple[worlds.Linear, dict[str, Any]]:
     world = worlds.Linear(np.eye(2), theta_star=[-1.0, -0.5], mu_star=[0.0, 0.0], limit=-1e6)
     return world, {"epsilon": 0.1, "delta": 0.05, "delta_safety": 0.05, "safe_level": 0.5, "safety_norm": 1}

@@ -86,7 +86,8 @@ class Alternative(NamedTuple):
         arm, low, high = span
         if self.worth > -np.inf:
             least = max(low * self.values[arm], high * self.values[arm]) + setting.epsilon
-            return bool(least <= self.worth + CLOSE * (abs(self.worth) + setting.epsilon))
+            scale = abs(self.worth) + setting.epsilon + high * float(np.abs(self.values).max())
+            return bool(least <= self.worth + CLOSE * scale)
         at_low = low * self.safety[:, arm] <= setting.eta0 * (1.0 - CLOSE)
         return may_be_unsafe(setting, span) and bool(at_low.any())
 

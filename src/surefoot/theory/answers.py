@@ -93,9 +93,10 @@ class _Search:
 
     def _open(self, bound: float, span: Span, start: Array | None) -> None:
         """Bounds an interval of answers, tries one of them, and halves it where it may hold a better one."""
-        allocator, sharp, point = self.allocators[span.arm], self.tolerance / 4.0, span.low == span.high
+        allocator, sharp = self.allocators[span.arm], self.tolerance / 4.0
+        point, narrow = span.low == span.high, span.high - span.low <= 4.0 * ROUNDING * span.high
         ahead = bound / self._worth() - 1.0 if self._worth() > 0.0 else math.inf
-        accuracy = sharp if point else max(sharp, min(COARSE, 0.1 * ahead))
+        accuracy = sharp if narrow else max(sharp, min(COARSE, 0.1 * ahead))
         found = allocator.solve([span], self._worth(), accuracy, start)
         bound = min(bound, found.bound)
         if point:
@@ -105,8 +106,7 @@ class _Search:
             for level in {middle, *((span.high,) if (span.arm, span.high) in self.tops else ())}:
                 one = Span(span.arm, level, level)
                 self._try(one, found.w, allocator.rate(found.w, [one], min(accuracy, COARSE) / 4.0))
-        narrow = span.high - span.low <= ROUNDING * span.high
-        if point or narrow or bound <= self._worth():
+        if narrow or bound <= self._worth():
             self.settled = max(self.settled, bound)
             return
         self._push(bound, Span(span.arm, span.low, middle), found.w)
