@@ -1,218 +1,207 @@
-"""(T9): the paper's figures, an independent oracle, the definition itself, and every kind of answer."""
+"""(T9): the paper's figures, what methods are told, and every kind of answer."""
 
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
-from surefoot import worlds
+import surefoot as sf
+from small_truths import random_truth, told_truth
+from surefoot import Problem, worlds
 from surefoot.errors import InvalidInput, NotSpanningWarning
-from surefoot.theory import LowerBound, lower_bound, lower_bound_for
-from surefoot.theory.alternatives import Answer, Setting, nearest, spread
-from surefoot.theory.cutting_planes import ArmSearch, between
-from surefoot.theory.lower_bounds import correct_answers
-
-
-def random_truth(seed: int, arms: int = 6, dim: int = 3, signals: int = 1, **changes: Any) -> dict[str, Any]:
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(arms, dim))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    theta, mu = rng.normal(size=dim), rng.normal(size=(signals, dim))
-    mu[0] -= 0.7 * theta  # what pays is dangerous
-    given = {
-        "arms": x,
-        "values": x @ theta,
-        "safety": mu @ x.T,
-        "eta0": np.full(signals, -0.4),
-        "noise": 1.0,
-        "safety_noise": np.full(signals, 0.3),
-        "epsilon": 0.15,
-        "delta": 0.05,
-        **changes,
-    }
-    if "levels" not in given:
-        eta0 = given["eta0"][:, None]
-        dangerous = given["safety"] < eta0
-        given["levels"] = np.where(dangerous, eta0 / np.where(dangerous, given["safety"], -1.0), 1.0).min(
-            0, initial=1.0
-        )
-    return given
-
-
-def setting_of(truth: dict[str, Any]) -> Setting:
-    fields = ("arms", "values", "safety", "eta0", "noise", "safety_noise", "epsilon")
-    levels = truth["levels"]
-    return Setting(**{f: truth[f] for f in fields}, pulls_at=levels, best_level=levels, cap=np.ones(len(levels)),
-                   grid=np.empty(0))  # fmt: skip
-
-
-def information(truth: dict[str, Any], w: np.ndarray, d_values: np.ndarray, d_safety: np.ndarray) -> np.ndarray:
-    """What w collects against truths whose arm values differ by (n, K) and (n, m, K)."""
-    weight = w * truth["levels"] ** 2
-    reward = (weight * d_values**2).sum(-1) / (2 * truth["noise"] ** 2)
-    return reward + ((weight * d_safety**2).sum(-1) / (2 * truth["safety_noise"] ** 2)).sum(-1)
-
-
-def rejects(truth: dict[str, Any], values: np.ndarray, safety: np.ndarray, arm: int, level: float) -> np.ndarray:
-    """Whether truths (n, K), (n, m, K) reject an answer, by the definition of a correct answer."""
-    eta0 = truth["eta0"][:, None]
-    levels = np.where(safety < eta0, eta0 / np.minimum(safety, -1e-300), 1.0).min(axis=1)
-    best = np.maximum(0.0, (levels * values).max(axis=1))
-    unsafe = (level * safety[:, :, arm] < truth["eta0"]).any(axis=1)
-    return unsafe | (best - level * values[:, arm] > truth["epsilon"])
-
+from surefoot.theory import (
+    LowerBound,
+    evidence_needed,
+    lower_bound,
+    lower_bound_for,
+    report,
+    uncut_evidence,
+    uncut_reference,
+)
 
 # the paper's instance -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def paper() -> LowerBound:
+def uncut() -> LowerBound:
     world = worlds.hard()
-    return lower_bound(world, world.paper_problem())
+    return uncut_reference(world, world.paper_problem(), tolerance=1e-4)
 
 
-def test_the_papers_instance_needs_1450_pulls(paper: LowerBound) -> None:
-    assert paper.pulls == pytest.approx(1450, rel=0.001)
-    assert paper.t_star == pytest.approx(210.3, rel=0.0005)
-    assert (paper.answer, paper.level) == (0, 1.0)
-    np.testing.assert_allclose(paper.allocation, [0.025, 0.973, 0.003, 0.0], atol=0.001)
+def test_uncut_the_papers_instance_counts_1450_pulls(uncut: LowerBound) -> None:
+    assert uncut.pulls == pytest.approx(1450, rel=0.001)
+    assert uncut.t_star == pytest.approx(210.3, rel=0.0005)
+    assert (uncut.answer, uncut.level) == (0, 1.0)
+    np.testing.assert_allclose(uncut.allocation, [0.025, 0.973, 0.003, 0.0], atol=0.001)
 
 
-def test_the_gap_of_the_optimisation_is_returned_and_small(paper: LowerBound) -> None:
-    assert 0.0 <= paper.gap <= 1e-4
-    assert paper.t_star_attained == pytest.approx(paper.t_star * (1 + paper.gap))
-
-
-def test_both_acceptable_arms_of_the_papers_instance_are_answers(paper: LowerBound) -> None:
-    assert paper.answers == (0, 3)
-    assert not paper.unique
-
-
-def test_without_the_safety_limit_the_papers_instance_needs_384_pulls() -> None:
+def test_uncut_and_without_the_safety_limit_the_papers_instance_counts_384_pulls() -> None:
     world = worlds.hard(limit=-1e6)
-    assert lower_bound(world, world.paper_problem()).pulls == pytest.approx(384, rel=0.002)
+    assert uncut_reference(world, world.paper_problem()).pulls == pytest.approx(384, rel=0.002)
     arms = np.asarray(world.arms)
     bare = lower_bound_for(
         arms, values=world.values, safety=np.empty((0, 4)), eta0=np.empty(0), levels=np.ones(4), noise=1.0,
-        safety_noise=np.empty(0), epsilon=2 * (1 - np.cos(0.1)), delta=0.001,
+        safety_noise=np.empty(0), epsilon=2 * (1 - np.cos(0.1)), evidence=uncut_evidence(0.001),
     )  # fmt: skip
     assert bare.pulls == pytest.approx(384, rel=0.002)
 
 
-def test_with_all_pulls_held_at_the_known_level_the_papers_instance_needs_9589() -> None:
+def test_uncut_and_with_all_pulls_at_the_known_level_the_papers_instance_counts_9589() -> None:
     world = worlds.hard()
-    assert lower_bound(world, world.paper_problem(), pull_levels=0.2).pulls == pytest.approx(9589, rel=0.001)
+    assert uncut_reference(world, world.paper_problem(), pull_levels=0.2).pulls == pytest.approx(9589, rel=0.001)
 
 
-# against an oracle and the definition ---------------------------------------------------------------------------------
+def test_cut_the_papers_instance_needs_1447_pulls_and_1443_with_norms(uncut: LowerBound) -> None:
+    world = worlds.hard()
+    free, told = (lower_bound(world, world.paper_problem(), norms=norms) for norms in (False, True))
+    assert free.pulls == pytest.approx(1447, abs=1.0)
+    assert told.pulls == pytest.approx(1443.6, abs=1.5)
+    assert uncut.pulls > free.pulls > told.pulls
+    # the nearest alternatives lie where the known levels are safe: the rate is the uncut one, the evidence is not
+    assert free.t_star == pytest.approx(uncut.t_star, rel=0.001)
+    assert free.evidence.worse < uncut.evidence.worse
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_random_alternative_that_rejects_the_answer_is_nearer(seed: int) -> None:
-    truth = random_truth(seed, signals=1 + seed % 2)
-    bound = lower_bound_for(**truth)
-    rng = np.random.default_rng(100 + seed)
-    w, arm = bound.allocation, max(bound.answer, 0)
-    n, m = 40_000, len(truth["eta0"])
-    size = 10.0 ** rng.uniform(-2, 0.5, size=(n, 1))
-    values = truth["values"] + (size * rng.normal(size=(n, 3))) @ truth["arms"].T
-    safety = truth["safety"] + (size[:, None] * rng.normal(size=(n, m, 3))) @ truth["arms"].T
-    against = rejects(truth, values, safety, arm, bound.level)
-    assert against.sum() > 1000
-    cost = information(truth, w, values - truth["values"], safety - truth["safety"])[against]
-    assert cost.min() >= 1.0 / bound.t_star_attained * (1 - 1e-9)
+def test_the_gap_of_the_optimisation_is_returned_and_small(uncut: LowerBound) -> None:
+    assert 0.0 <= uncut.gap <= 1e-4
+    assert uncut.t_star_attained == pytest.approx(uncut.t_star * (1 + uncut.gap))
 
 
-def nearest_by_oracle(truth: dict[str, Any], w: np.ndarray, arm: int, level: float, steps: int) -> float:
-    """The nearest alternative with rivals' levels on a fine grid, each a quadratic program."""
-    x, eta0, d, m = truth["arms"], truth["eta0"], truth["arms"].shape[1], len(truth["eta0"])
-    theta = np.linalg.lstsq(x, truth["values"], rcond=None)[0]
-    mu = np.linalg.lstsq(x, truth["safety"].T, rcond=None)[0].T
-    t, u = cp.Variable(d), cp.Variable((m, d))
-    root = np.sqrt(w)[:, None] * truth["levels"][:, None] * x
-    cost = cp.sum_squares(root @ (t - theta)) / (2 * truth["noise"] ** 2)
-    cost += sum(cp.sum_squares(root @ (u[s] - mu[s])) / (2 * truth["safety_noise"][s] ** 2) for s in range(m))
-    cases = [[level * x[arm] @ u[s] <= eta0[s]] for s in range(m)] + [[level * x[arm] @ t <= -truth["epsilon"]]]
-    for j in range(len(x)):
-        for g in np.linspace(truth["levels"][j], 1.0, steps if truth["levels"][j] < 1.0 else 1):
-            beats = [(g * x[j] - level * x[arm]) @ t >= truth["epsilon"]]
-            if j != arm or g > level:
-                cases.append(beats + [g * x[j] @ u[s] >= eta0[s] for s in range(m)])
-    return float(min(cp.Problem(cp.Minimize(cost), case).solve(solver=cp.CLARABEL) for case in cases))
+def test_both_acceptable_arms_of_the_papers_instance_are_answers(uncut: LowerBound) -> None:
+    assert uncut.answers == (0, 3)
+    assert not uncut.unique
+    assert not uncut.strict
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_nearest_alternative_agrees_with_a_quadratic_programming_oracle(seed: int) -> None:
-    truth = random_truth(seed, arms=4, dim=2, signals=1 + seed % 2)
-    setting = setting_of(truth)
-    w = np.random.default_rng(seed).dirichlet(np.ones(4))
-    arm, low, high = correct_answers(setting)[0]
-    level = 0.4 * low + 0.6 * high
-    ours = float((nearest(setting, spread(setting, w), Answer(arm, level, low, high)).rows(level) @ w).min())
-    oracle = nearest_by_oracle(truth, w, arm, level, steps=21)
-    assert ours <= oracle * (1 + 1e-6)
-    assert ours == pytest.approx(oracle, rel=0.02)
+def test_a_strict_bound_of_the_papers_instance_must_reject_both_answers() -> None:
+    world = worlds.hard()
+    strict = lower_bound(world, world.paper_problem(), strict=True)
+    assert strict.strict
+    assert (strict.answer, strict.level) == (None, None)
+    assert 10 < strict.pulls < 30
 
 
-def test_the_best_allocation_agrees_with_a_semidefinite_programming_oracle() -> None:
-    """1 / |u|^2 in the norm of Lam^-1 is the largest s with s u u^T below Lam: the whole problem is semidefinite."""
-    truth = random_truth(2, arms=5, dim=2)
-    setting = setting_of(truth)
-    arm, low, high = correct_answers(setting)[0]
-    level = 0.5 * (low + high)
-    x, eps, eta0 = truth["arms"], truth["epsilon"], truth["eta0"][0]
-    w, rate = cp.Variable(5, nonneg=True), cp.Variable()
-    lam = sum(w[k] * truth["levels"][k] ** 2 * np.outer(x[k], x[k]) for k in range(5))
-    limits = [cp.sum(w) == 1]
-
-    def sharpness(u: np.ndarray) -> cp.Variable:
-        s = cp.Variable(nonneg=True)
-        limits.append(lam - s * np.outer(u, u) >> 0)
-        return s
-
-    own = sharpness(level * x[arm])
-    limits.append(rate <= own * max(level * truth["safety"][0, arm] - eta0, 0.0) ** 2 / (2 * 0.3**2))
-    limits.append(rate <= own * (level * truth["values"][arm] + eps) ** 2 / 2)
-    for j in range(5):
-        for g in np.linspace(truth["levels"][j], 1.0, 15 if truth["levels"][j] < 1.0 else 1):
-            u = g * x[j] - level * x[arm]
-            if np.linalg.norm(u) > 1e-9:
-                lift = max(eps - (g * truth["values"][j] - level * truth["values"][arm]), 0.0) ** 2 / 2
-                raised = max(eta0 / g - truth["safety"][0, j], 0.0) ** 2 / (2 * 0.3**2)
-                limits.append(rate <= lift * sharpness(u) + raised * sharpness(x[j]))
-    oracle = cp.Problem(cp.Maximize(rate), limits).solve(solver=cp.CLARABEL)
-    point = ArmSearch(setting, arm, low, high).solve(level, 0.0, 1e-6)
-    assert point.rate <= point.bound <= point.rate * (1 + 2e-6)
-    assert point.rate == pytest.approx(oracle, rel=0.01)
-    assert point.rate <= oracle * (1 + 1e-5)  # the oracle knows fewer alternatives
+# what methods are told ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 5])
-def test_the_bisection_finds_the_best_level_of_a_fine_scan(seed: int) -> None:
-    truth = random_truth(seed)
-    setting = setting_of(truth)
-    bound = lower_bound_for(**truth)
-    scanned = []
-    for arm, low, high in correct_answers(setting):
-        search = ArmSearch(setting, arm, low, high)
-        scanned += [search.solve(level, 0.0, 1e-4).rate for level in np.linspace(low, high, 17)]
-    assert max(scanned) <= 1.0 / bound.t_star * (1 + 1e-9)
-    assert max(scanned) >= 1.0 / bound.t_star_attained * 0.95
+def near_its_limit(**changes: Any) -> tuple[worlds.Linear, Problem]:
+    """A quiet reward and a best arm just above its limit at full level."""
+    world = worlds.Linear(np.eye(2), theta_star=[1.0, 0.0], mu_star=[-0.49, 0.0], noise=0.1, safety_noise=0.5)
+    asked = {"epsilon": 0.02, "delta": 0.001, "delta_safety": 0.3, "safe_level": 0.5, **changes}
+    return world, world.problem(**asked)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_between_two_levels_no_level_exceeds_the_interval_bound(seed: int) -> None:
-    truth = random_truth(seed)
-    setting = setting_of(truth)
-    for arm, low, high in correct_answers(setting):
-        search = ArmSearch(setting, arm, low, high)
-        left, right = search.solve(0.7 * low + 0.3 * high, 0.0, 1e-3), search.solve(0.2 * low + 0.8 * high, 0.0, 1e-3)
-        most = between(left, right)
-        for level in np.linspace(left.level, right.level, 9):
-            assert search.solve(float(level), 0.0, 1e-3).rate <= most * (1 + 1e-9)
+def mean_pulls(world: worlds.Linear, problem: Problem, runs: int = 60) -> tuple[float, float]:
+    """SafeGap's mean, and the mean four standard errors higher."""
+    pulls = sf.simulate(world, problem, sf.SafeGap(), runs=runs, seed=1, max_pulls=100_000, progress=False).pulls
+    mean = float(pulls.mean())
+    return mean, mean + 4.0 * float(pulls.std(ddof=1)) / runs**0.5
+
+
+def test_where_full_levels_are_known_to_be_safe_no_evidence_of_safety_is_needed() -> None:
+    world, problem = near_its_limit(safe_level=1.0, delta_safety=0.001)
+    mean, at_most = mean_pulls(world, problem)
+    assert uncut_reference(world, problem).pulls > 100 * at_most  # what was printed before
+    assert lower_bound(world, problem).pulls < mean
+
+
+def test_a_large_chance_of_crossing_the_limit_makes_safety_cheap() -> None:
+    world, problem = near_its_limit()
+    mean, at_most = mean_pulls(world, problem)
+    assert uncut_reference(world, problem).pulls > 1.2 * at_most  # what was printed before
+    assert lower_bound(world, problem).pulls < mean
+
+
+def test_an_answer_at_the_known_level_is_never_unsafe() -> None:
+    world = worlds.Linear([[1.0]], theta_star=[1.0], mu_star=[-1.0], noise=0.01)  # safe up to 0.5
+    asked = {"epsilon": 0.1, "delta": 0.05, "delta_safety": 0.001}
+    pulls = [lower_bound(world, world.problem(**asked, safe_level=level)).pulls for level in (0.2, 0.44, 0.499)]
+    assert pulls[0] == pytest.approx(pulls[1], rel=0.1)  # better answers than 0.44 must be shown to be safe
+    assert pulls[2] < 0.3 * pulls[1]  # 0.499 need not
+
+
+def test_the_evidence_is_that_of_two_coins() -> None:
+    found = evidence_needed(0.05, 0.3)
+    assert found.worse == pytest.approx(0.65 * np.log(0.65 / 0.05) + 0.35 * np.log(0.35 / 0.95))
+    assert found.unsafe == pytest.approx(0.65 * np.log(0.65 / 0.3) + 0.35 * np.log(0.35 / 0.7))
+    assert evidence_needed(0.3, 0.5).unsafe == 0.0
+    assert evidence_needed(0.6, 0.6) == (0.0, 0.0)
+    assert uncut_evidence(0.001).worse == pytest.approx(6.893, abs=0.001)
+
+
+def test_where_crossing_the_limit_is_likely_anyway_only_worse_answers_are_rejected() -> None:
+    world, problem = near_its_limit(delta_safety=0.6)
+    assert lower_bound(world, problem).evidence.unsafe == 0.0
+    without = worlds.Linear(world.arms, theta_star=[1.0, 0.0], mu_star=[-0.49, 0.0], noise=0.1, limit=-1e6)
+    asked = without.problem(epsilon=0.02, delta=0.001, delta_safety=0.6, safe_level=0.5, safety_norm=1.0)
+    assert lower_bound(world, problem).pulls == pytest.approx(lower_bound(without, asked).pulls, rel=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_is_told_more_needs_less(seed: int) -> None:
+    truth = told_truth(seed, arms=4, dim=2)
+    free = {**truth, "norm": None, "safety_norm": None}
+    uncut = {**free, "safe_level": None}
+    pulls = [lower_bound_for(**case).pulls for case in (truth, free, uncut)]
+    strict = [lower_bound_for(**case, strict=True).pulls for case in (truth, free, uncut)]
+    assert all(less <= more * 1.002 for less, more in pairwise(pulls))
+    assert all(less <= more * 1.002 for less, more in pairwise(strict))
+    assert all(less <= more * 1.002 for less, more in zip(strict, pulls, strict=True))
+
+
+def test_wide_norms_and_low_known_levels_tell_nothing() -> None:
+    truth = random_truth(4)
+    wide = {**truth, "norm": 1e6, "safety_norm": [1e6], "safe_level": np.full(6, 1e-7)}
+    assert lower_bound_for(**wide).pulls == pytest.approx(lower_bound_for(**truth).pulls, rel=2e-3)
+
+
+def test_on_a_grid_a_single_correct_answer_makes_the_bound_strict() -> None:
+    world = worlds.limited()
+    problem = world.default_problem().with_(level_grid=[0.1, 0.25, 0.55, 1.0])
+    rate, strict = lower_bound(world, problem), lower_bound(world, problem, strict=True)
+    assert rate.strict
+    assert strict.pulls == rate.pulls
+
+
+def test_a_norm_that_is_not_stated_or_untrue_is_refused_by_name() -> None:
+    world = worlds.hard()
+    short = world.paper_problem(reward_norm=1.0)
+    assert lower_bound(world, short).pulls > 1000
+    with pytest.raises(InvalidInput, match=r"reward\.norm = 1\.0"):
+        lower_bound(world, short, norms=True)
+    with pytest.raises(InvalidInput, match="norm"):
+        lower_bound(world, world.paper_problem(safety_norm=0.5), norms=True)
+
+
+def without_norms(problem: Problem) -> Problem:
+    return problem.with_(
+        reward=replace(problem.reward, norm=None), safety=[replace(limit, norm=None) for limit in problem.safety]
+    )
+
+
+def test_without_stated_norms_only_the_bounds_with_norms_are_missing() -> None:
+    world = worlds.hard()
+    problem = without_norms(world.paper_problem())
+    assert lower_bound(world, problem).pulls == lower_bound(world, world.paper_problem()).pulls
+    with pytest.raises(InvalidInput, match=r"reward\.norm is not given"):
+        lower_bound(world, problem, norms=True)
+    found = report(problem, world)
+    assert found.lower_bound is not None
+    assert found.strict_bound is not None
+    assert found.lower_bound_with_norms is None
+    assert any("not every norm is stated" in note for note in found.notes)
+
+
+def test_noise_beyond_what_is_stated_is_refused_by_name() -> None:
+    world = worlds.hard()
+    loud = worlds.Linear.for_problem(
+        world.paper_problem(), theta_star=world.theta_star, mu_star=world.mu_star, noise=2.0
+    )
+    with pytest.raises(InvalidInput, match=r"reward\.noise"):
+        lower_bound(loud, world.paper_problem())
 
 
 # kinds of answers -----------------------------------------------------------------------------------------------------
@@ -223,7 +212,7 @@ def test_a_limited_best_arm_is_answered_below_its_limit() -> None:
     bound = lower_bound(world, world.default_problem())
     assert bound.answer == 0
     assert 0.5 < bound.level < 0.6
-    assert bound.gap <= 1e-4
+    assert bound.gap <= 1e-3
     assert bound.unique
 
 
@@ -248,6 +237,17 @@ def test_without_epsilon_a_unique_unlimited_best_arm_has_a_bound() -> None:
     # two independent arms, gap 1/2: the classical 2 (sqrt 1 + sqrt 1)^2 / gap^2 shared evenly
     assert bound.t_star == pytest.approx(8 / 0.25, rel=1e-3)
     np.testing.assert_allclose(bound.allocation, [0.5, 0.5], atol=0.01)
+
+
+@pytest.mark.parametrize("norms", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
+def test_without_epsilon_the_gap_is_as_small_as_asked(norms: bool, strict: bool) -> None:
+    arms = np.array([[2.0, -3.6, 3.2], [-4.7, -2.1, -1.8], [-6.4, 2.6, -4.7]])
+    world = worlds.Linear(arms, theta_star=[60.0, 30.0, 40.0], mu_star=[0.5, -0.4, 0.6], noise=0.1, limit=-5.0)
+    problem = world.problem(epsilon=0.0, delta=0.05, delta_safety=0.3, safe_level=0.1, max_level=0.35)
+    bound = lower_bound(world, problem, norms=norms, strict=strict, tolerance=0.01)
+    assert bound.pulls > 0.0
+    assert bound.gap <= 0.01
 
 
 def harmful() -> tuple[worlds.Linear, dict[str, Any]]:
@@ -289,9 +289,9 @@ def test_a_second_signal_only_adds_to_the_cost_of_the_same_levels() -> None:
     truth = random_truth(1)
     both = {**truth, "safety": np.vstack([truth["safety"], -0.3 * np.ones(6)]), "eta0": np.array([-0.4, -0.4]),
             "safety_noise": np.array([0.3, 0.3])}  # fmt: skip
-    assert lower_bound_for(**both).gap <= 1e-4
+    assert lower_bound_for(**both).gap <= 1e-3
     silent = {**both, "safety": np.vstack([truth["safety"], np.zeros(6)]), "eta0": np.array([-0.4, -1e9])}
-    assert lower_bound_for(**silent).t_star == pytest.approx(lower_bound_for(**truth).t_star, rel=3e-4)
+    assert lower_bound_for(**silent).t_star == pytest.approx(lower_bound_for(**truth).t_star, rel=2e-3)
 
 
 def test_a_level_grid_confines_answers_rivals_and_pulls() -> None:
@@ -330,10 +330,10 @@ def test_zero_arms_and_duplicate_arms_are_handled() -> None:
     problem = world.problem(epsilon=0.1, delta=0.05, delta_safety=0.05, safe_level=0.3)
     bound = lower_bound(world, problem)
     assert bound.answers == (0, 2)
-    assert bound.gap <= 1e-4
+    assert bound.gap <= 1e-3
     alone = worlds.Linear(arms[:2], theta_star=[1.0, 0.4], mu_star=[-0.3, -0.8])
     assert bound.t_star == pytest.approx(lower_bound(alone, alone.problem(
-        epsilon=0.1, delta=0.05, delta_safety=0.05, safe_level=0.3)).t_star, rel=3e-4)  # fmt: skip
+        epsilon=0.1, delta=0.05, delta_safety=0.05, safe_level=0.3)).t_star, rel=2e-3)  # fmt: skip
 
 
 def test_one_arm_needs_only_its_level() -> None:
@@ -353,12 +353,13 @@ def test_arms_that_do_not_span_are_measured_in_their_span() -> None:
     with pytest.warns(NotSpanningWarning):
         problem = lifted.problem(**asked)
     expected = lower_bound(plain, plain.problem(**asked)).pulls
-    assert lower_bound(lifted, problem).pulls == pytest.approx(expected, rel=3e-4)
+    assert lower_bound(lifted, problem).pulls == pytest.approx(expected, rel=2e-3)
 
 
 def test_a_confidence_of_a_half_or_less_needs_no_pulls() -> None:
     world = worlds.hard()
-    assert lower_bound(world, world.paper_problem(delta=0.5)).pulls == 0.0
+    assert lower_bound(world, world.paper_problem(delta=0.5, delta_safety=0.5)).pulls == 0.0
+    assert uncut_reference(world, world.paper_problem(delta=0.5)).pulls == 0.0
 
 
 # scale and misuse -----------------------------------------------------------------------------------------------------
@@ -369,7 +370,7 @@ def test_fifty_arms_in_ten_dimensions_take_seconds(seed: int) -> None:
     truth = random_truth(seed, arms=50, dim=10)
     start = perf_counter()
     bound = lower_bound_for(**truth)
-    assert bound.gap <= 1e-4
+    assert bound.gap <= 1e-3
     assert perf_counter() - start < 30.0
 
 
@@ -378,7 +379,7 @@ def test_units_of_reward_and_safety_do_not_matter() -> None:
     scaled = {**truth, "values": truth["values"] * 1e4, "noise": 1e4, "epsilon": truth["epsilon"] * 1e4,
               "safety": truth["safety"] * 1e-3, "eta0": truth["eta0"] * 1e-3,
               "safety_noise": truth["safety_noise"] * 1e-3}  # fmt: skip
-    assert lower_bound_for(**scaled).t_star == pytest.approx(lower_bound_for(**truth).t_star, rel=3e-4)
+    assert lower_bound_for(**scaled).t_star == pytest.approx(lower_bound_for(**truth).t_star, rel=2e-3)
 
 
 def test_misuse_is_refused_by_name() -> None:

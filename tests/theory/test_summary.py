@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from surefoot import worlds
@@ -16,12 +17,14 @@ def test_every_world_has_a_report_with_the_truth(name: str) -> None:
     world = worlds.WORLDS[name]()
     found = report(world.default_problem(), world, tolerance=0.01)
     assert found.truth_known
-    assert found.lower_bound is not None
-    assert found.lower_bound.gap <= 0.01
+    for bound in (found.lower_bound, found.lower_bound_with_norms, found.strict_bound, found.strict_bound_with_norms):
+        assert bound is not None
+        assert 0.0 <= bound.gap <= 0.01
     assert [need.kind for need in found.exploration] == ["uniform-random", "round-robin"]
     assert all(need.closed_form >= need.pulls for need in found.exploration)
     labels = [label for label, _ in found.lines()]
-    assert {"problem", "lower bound", "quickest answer", "oracle allocation", "level confidence"} <= set(labels)
+    assert {"problem", "lower bound", "lower bound, norms", "strict bound", "strict bound, norms"} <= set(labels)
+    assert {"quickest answer", "oracle allocation", "level confidence"} <= set(labels)
     json.dumps(found.to_dict())
 
 
@@ -41,12 +44,16 @@ def test_the_papers_problem_reads_as_expected() -> None:
     world = worlds.hard()
     found = report(world.paper_problem(), world)
     lines = dict(found.lines())
-    assert lines["lower bound"].startswith("1,450 pulls (T* = 210.3")
+    assert lines["lower bound"].startswith("1,446 pulls for methods that lean on no norm")
+    assert "T* = 210.3" in lines["lower bound"]
+    assert "exact within" in lines["lower bound"]
+    assert lines["lower bound, norms"].startswith("1,443 pulls for methods that use the stated norms")
+    assert lines["strict bound"].startswith("18 pulls at these deltas")
     assert lines["quickest answer"] == "a1 at level 1"
     assert lines["oracle allocation"].startswith("a2 97.3% at level 0.5")
     assert found.uniform_level_confidence == 0.001
     assert any("union over rounds" in note for note in found.notes)
-    assert any("Several answers" in note for note in found.notes)
+    assert any("up to the first unsafe one" in note and "both deltas go to 0" in note for note in found.notes)
 
 
 def test_level_confidence_by_both_ways_is_reported_where_both_exist() -> None:
@@ -93,6 +100,30 @@ def test_a_known_level_that_is_good_enough_needs_no_exploration() -> None:
     problem = world.paper_problem(epsilon=1.9, safe_level=[0.6, 0.4, 0.6, 0.6])
     found = report(problem, world)
     assert [need.pulls for need in found.exploration] == [0, 0]
+
+
+def test_a_norm_that_is_untrue_leaves_only_the_bounds_without_norms() -> None:
+    world = worlds.hard()
+    found = report(world.paper_problem(reward_norm=1.0), world)
+    assert found.lower_bound is not None
+    assert found.strict_bound is not None
+    assert found.lower_bound_with_norms is None
+    assert found.to_dict()["lower_bound_with_norms"] is None
+    assert "lower bound, norms" not in dict(found.lines())
+    assert any(note.startswith("reward.norm = 1.0") for note in found.notes)
+
+
+def test_in_raw_units_the_bounds_are_those_of_the_same_problem_in_other_units() -> None:
+    scale = np.array([3e4, 2e-3])
+    arms = np.array([[1.0, 0.2], [0.3, 1.0], [0.8, 0.9]])
+    plain = worlds.Linear(arms, theta_star=[1.0, 0.4], mu_star=[-0.6, 0.1])
+    raw = worlds.Linear(arms * scale, theta_star=[1.0, 0.4] / scale, mu_star=[-0.6, 0.1] / scale)
+    asked = {"epsilon": 0.1, "delta": 0.05, "delta_safety": 0.05, "safe_level": 0.3}
+    here, there = report(plain.problem(**asked), plain), report(raw.problem(**asked), raw)
+    for name in ("lower_bound", "strict_bound"):
+        bound, same = getattr(here, name), getattr(there, name)
+        assert same.pulls == pytest.approx(bound.pulls, rel=2e-3)
+        assert same.gap <= 1e-3
 
 
 def test_a_problem_of_another_world_is_refused() -> None:

@@ -23,7 +23,15 @@ from surefoot.theory.exploration import (
     level_room,
     mean_design,
 )
-from surefoot.theory.lower_bounds import LowerBound, lower_bound, lower_bound_for
+from surefoot.theory.lower_bounds import (
+    Evidence,
+    LowerBound,
+    evidence_needed,
+    lower_bound,
+    lower_bound_for,
+    uncut_evidence,
+    uncut_reference,
+)
 from surefoot.theory.stopping import (
     complexity,
     gaps,
@@ -35,6 +43,7 @@ from surefoot.theory.summary import ExplorationNeed, PullsAt, Report, report
 
 __all__ = [
     "Combination",
+    "Evidence",
     "Exploration",
     "ExplorationNeed",
     "LevelTarget",
@@ -43,6 +52,7 @@ __all__ = [
     "Report",
     "RidgeIdentity",
     "complexity",
+    "evidence_needed",
     "exploration_length",
     "exploration_length_closed_form",
     "gaps",
@@ -56,6 +66,8 @@ __all__ = [
     "ridge_identity",
     "shortest_combination",
     "stopping_bound",
+    "uncut_evidence",
+    "uncut_reference",
     "uniform_level_confidence",
     "width_bound",
 ]

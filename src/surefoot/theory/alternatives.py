@@ -1,39 +1,45 @@
-"""The nearest alternatives that reject an answer: the inner problem of (T9).
+"""The nearest alternatives that reject answers: the inner problem of (T9).
 
 An answer (k, gamma) says "arm k at level gamma is safe and within epsilon of the best safe value". An alternative
 truth rejects it in one of three ways:
 
-unsafe    some signal at gamma x_k lies below its limit
+unsafe    some signal at gamma x_k lies below its limit; only above the known safe level can that be
 null      even doing nothing beats gamma x_k by more than epsilon
 rival     some arm j is safe at a level g and beats gamma x_k by more than epsilon
 
-For an allocation w each way has a closest alternative in closed form (for a rival up to a search over g), and the
-information that w collects against it is *linear* in w: `Cuts.rows` gives those linear functions. Everything is read
-from arm space: the values x_k.theta, x_k.mu^s and the matrix Q = X Lam^-1 X^T with Lam = sum_k w_k p_k^2 x_k x_k^T,
-where p_k is the level at which arm k is pulled.
+Null and rival make the answer *worse* and count against delta, unsafe counts against delta_safety: each has its own
+amount of evidence. An alternative is a truth like any other, so it obeys what the method is told: the known levels are
+safe in it, and where norms are told its weights are no longer than they. It is found as the nearest point of a
+polyhedron and a ball; for a rival one search over g remains (see `rivals`).
+
+What w collects against an alternative, in units of the evidence needed, is *linear* in w: `Alternative.row`. So any
+set of alternatives bounds from above what an allocation can do. Each is checked by its definition before it is used:
+an inexact solution makes the bound weaker, never wrong.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.theory.nearest_point import Nearest, nearest_point
+
 Array = NDArray[np.float64]
 
-LEVEL_POINTS = 33  # first sweep over a rival's level; the best bracket is then narrowed
-ZOOM_ROUNDS = 4
-ZOOM_POINTS = 17
-SAME_PULL = 1e-12  # two pulls nearer than this (relative, squared) are the same pull
+CLOSE = 1e-9  # what rounding may take from a constraint, relative
+MOST_WAYS = 32  # in which several answers can be made unsafe by several signals
 
 
 class Setting(NamedTuple):
-    """What (T9) knows of the world, per arm, in internal units."""
+    """What (T9) knows of the world, in internal units, and what methods are told of it."""
 
     arms: Array  # (K, d) x_k
-    values: Array  # (K,) x_k.theta
-    safety: Array  # (m, K) x_k.mu^s
+    theta: Array  # (d,)
+    mu: Array  # (m, d)
     eta0: Array  # (m,) limits, all negative
     noise: float  # R
     safety_noise: Array  # (m,) R_s
@@ -42,222 +48,183 @@ class Setting(NamedTuple):
     best_level: Array  # (K,) gamma_k*, within the cap and on the grid
     cap: Array  # (K,) the highest level that a rival may use
     grid: Array  # (n,) the levels there are, ascending; empty: all of (0, cap]
+    known: Array  # (K,) gamma0_k, told to be safe; 0 where nothing is told
+    norm: float  # |theta| is told to be at most this; infinite where nothing is told
+    safety_norm: Array  # (m,)
+    worse: float  # evidence needed against a truth in which the answer is worse; 0: none
+    unsafe: float  # and against one in which it is unsafe
+
+    @property
+    def values(self) -> Array:
+        """The mean rewards x_k.theta (K,)."""
+        return np.asarray(self.arms @ self.theta)
+
+    @property
+    def safety(self) -> Array:
+        """The mean signals x_k.mu^s (m, K)."""
+        return np.asarray(self.mu @ self.arms.T)
 
 
-class Answer(NamedTuple):
-    """An answer (arm, level), and how far the level may go while the same alternatives are used."""
+class Span(NamedTuple):
+    """The answers of one arm from one level to another; level 0 is doing nothing."""
 
     arm: int
-    level: float
     low: float
     high: float
 
 
-class Cuts(NamedTuple):
-    """Alternatives to the answers (k, gamma) of one arm k, each as a linear bound on information that moves with gamma.
+class Alternative(NamedTuple):
+    """Another truth, and the linear function of w that says how much of the evidence against it w collects."""
 
-    Alternative a shifts theta (c = 0) and the mu^s (c = s) along fixed directions, just so far that it rejects
-    (k, gamma): by s_ac(gamma) = (offset + slope gamma)_+ / (reach - pace gamma). The information of an allocation w
-    against it is (sum_c s_ac(gamma)^2 rates[a, c]).w. Where a denominator is not positive it does not exist.
-    """
+    row: Array  # (K,)
+    values: Array  # (K,) x_k.theta'
+    safety: Array  # (m, K) x_k.mu'^s
+    worth: float  # a safe pull is worth this much; -inf: the answer is unsafe here
 
-    offset: Array  # (n, 1 + m)
-    slope: Array  # (n, 1 + m)
-    reach: Array  # (n, 1 + m)
-    pace: Array  # (n, 1 + m)
-    rates: Array  # (n, 1 + m, K)
+    def rejects(self, setting: Setting, span: Span) -> bool:
+        """Whether every answer of the span is worse than epsilon here, or every one unsafe."""
+        arm, low, high = span
+        if self.worth > -np.inf:
+            least = max(low * self.values[arm], high * self.values[arm]) + setting.epsilon
+            scale = abs(self.worth) + setting.epsilon + high * float(np.abs(self.values).max())
+            return bool(least <= self.worth + CLOSE * scale)
+        at_low = low * self.safety[:, arm] <= setting.eta0 * (1.0 - CLOSE)
+        return may_be_unsafe(setting, span) and bool(at_low.any())
 
-    def rows(self, level: float) -> Array:
-        """The linear functions of w at one answer level (n, K); infinite where an alternative does not exist."""
-        return self._with_distance(self._distance(level))
-
-    def rows_above(self, level: float, around: float) -> Array:
-        """Convex functions of the level that lie above `rows` and touch it at `around`, at one level (n, K).
-
-        Each distance is a ratio of linear functions: convex, or concave and then below its tangent. Squares of
-        nonnegative convex functions are convex, so a weighted sum of these rows is largest at an end of an interval.
-        """
-        distance = self._distance(level)
-        turn = self.slope * self.reach + self.offset * self.pace
-        below = self.reach - self.pace * around
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tangent = (self.offset + self.slope * around) / below + turn / below**2 * (level - around)
-        concave = (self.pace * turn < 0.0) & np.isfinite(distance)
-        return self._with_distance(np.where(concave, np.maximum(tangent, 0.0), distance))
-
-    def _distance(self, level: float) -> Array:
-        below = self.reach - self.pace * level
-        above = np.maximum(self.offset + self.slope * level, 0.0)
-        exists = below > 0.0
-        return np.where(exists, above / np.where(exists, below, 1.0), np.inf)
-
-    def _with_distance(self, distance: Array) -> Array:
-        far = np.asarray(np.isinf(distance).any(axis=1))
-        squared: Array = np.square(np.where(np.isinf(distance), 0.0, distance))
-        rows: Array = np.einsum("nc,nck->nk", squared, self.rates)
-        rows[far] = np.inf
-        return rows
-
-    def take(self, which: NDArray[np.bool_]) -> Cuts:
-        """The chosen alternatives."""
-        return Cuts(*(part[which] for part in self))
-
-    def plus(self, others: Cuts) -> Cuts:
-        """These alternatives and the others."""
-        return Cuts(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
+    def rejects_all(self, setting: Setting, spans: Sequence[Span]) -> bool:
+        """Whether it rejects every one of the spans, all in the same way."""
+        return all(self.rejects(setting, span) for span in spans)
 
 
-def no_cuts(setting: Setting, count: int = 0) -> Cuts:
-    """That many alternatives that shift nothing yet, for every answer level."""
-    m, K = setting.safety.shape
-    still = np.zeros((count, 1 + m))
-    return Cuts(still, still.copy(), still + 1.0, still.copy(), np.zeros((count, 1 + m, K)))
+class Metric(NamedTuple):
+    """The axes in which the information of an allocation is a weighted sum of squares."""
+
+    axes: Array  # (d, d) orthonormal rows
+    weight: Array  # (d,) eigenvalues of Lam = sum_k w_k p_k^2 x_k x_k^T
+    arms: Array  # (K, d) x_k in these axes
+    theta: Array  # (d,)
+    mu: Array  # (m, d)
+
+
+def metric_of(setting: Setting, w: Array) -> Metric:
+    """The axes of an allocation that spans."""
+    # through the singular values of the root of Lam: half the digits of Lam's condition number are kept
+    scaled = setting.arms * (np.sqrt(w) * setting.pulls_at)[:, None]
+    _, sizes, axes = np.linalg.svd(scaled, full_matrices=False)
+    weight = np.maximum(sizes, 1e-150) ** 2
+    return Metric(axes, weight, setting.arms @ axes.T, axes @ setting.theta, setting.mu @ axes.T)
 
 
 def information_scale(setting: Setting) -> float:
     """What one pull can tell about the arm it pulls, in the units of the rate."""
     signal = (setting.values / setting.noise) ** 2 + (setting.epsilon / setting.noise) ** 2
     signal = signal + ((setting.safety / setting.safety_noise[:, None]) ** 2).sum(axis=0)
-    return float((setting.pulls_at**2 * signal / 2.0).max())
+    return float((setting.pulls_at**2 * signal / 2.0).max()) / max(setting.worse, setting.unsafe)
 
 
-def spread(setting: Setting, w: Array) -> Array:
-    """The matrix Q = X Lam^-1 X^T of an allocation that spans."""
-    scaled = setting.arms * (np.sqrt(w) * setting.pulls_at)[:, None]
-    # Lam^-1 through the QR factor of its root: half the digits of Lam's condition number are kept
-    _, root = np.linalg.qr(scaled)
-    half = np.linalg.solve(root.T, setting.arms.T)  # (d, K)
-    q: Array = half.T @ half
-    return q
+def may_be_unsafe(setting: Setting, span: Span) -> bool:
+    """Whether an alternative can make the whole span unsafe: not at and below what is known to be safe."""
+    known = setting.known[span.arm] * (1.0 - CLOSE)
+    return span.low > 0.0 and span.low >= known and span.high > setting.known[span.arm] * (1.0 + CLOSE)
 
 
-def nearest(setting: Setting, Q: Array, at: Answer) -> Cuts:
-    """The nearest alternative of each kind that rejects the answer."""
-    return _own_cuts(setting, Q, at).plus(_rival_cuts(setting, Q, at))
+def reward_point(setting: Setting, metric: Metric, rows: Array) -> Nearest | None:
+    """The nearest theta' for which each row is worth epsilon at least."""
+    if not rows.any(axis=1).all():  # a pull is never better than itself
+        return None
+    needed = np.full(len(rows), setting.epsilon)
+    return nearest_point(metric.theta, metric.weight, rows, needed, setting.norm)
 
 
-def _own_cuts(setting: Setting, Q: Array, at: Answer) -> Cuts:
-    """The alternatives `null` (c = 0) and `unsafe` (one per signal); none at level 0 or for an arm of zeros."""
-    arm, width = at.arm, Q[at.arm, at.arm]
-    if at.level <= 0.0 or width <= 0.0:
-        return no_cuts(setting)
-    cuts = no_cuts(setting, 1 + setting.eta0.size)
-    own = np.diag_indices(1 + setting.eta0.size)
-    cuts.offset[own] = np.append(setting.epsilon, -setting.eta0)
-    cuts.slope[own] = np.append(setting.values[arm], setting.safety[:, arm])
-    cuts.reach[own], cuts.pace[own] = 0.0, -1.0
-    per_unit = (setting.pulls_at * Q[:, arm] / width) ** 2 / 2.0  # (K,)
-    cuts.rates[own] = per_unit / np.append(setting.noise, setting.safety_noise)[:, None] ** 2
-    return cuts
+def safety_point(setting: Setting, metric: Metric, signal: int, rows: Array, needed: Array) -> Nearest | None:
+    """The nearest mu' of one signal that meets these rows and in which every known level is safe."""
+    known = setting.known > 0.0
+    floor = setting.eta0[signal] / setting.known[known]
+    rows, needed = np.vstack([rows, metric.arms[known]]), np.append(needed, floor)
+    return nearest_point(metric.mu[signal], metric.weight, rows, needed, setting.safety_norm[signal])
 
 
-def _rival_cuts(setting: Setting, Q: Array, at: Answer) -> Cuts:
-    """The alternative `rival` of every arm j at its cheapest level g.
+def answer_ends(spans: Sequence[Span]) -> list[tuple[int, float]]:
+    """The answers (arm, level) that must be beaten: with both ends of a span its whole is beaten."""
+    return sorted({(arm, level) for arm, low, high in spans for level in (low, high)})
 
-    theta moves along u = g x_j - level x_arm, the mu^s along x_j. For other answer levels the rival's level moves too,
-    by `follow` per unit, so that u changes least: else an arm beside its own copy, or a parallel one, has u = 0 nearby.
+
+def make_alternative(
+    setting: Setting, metric: Metric, theta: Array | None, mu: dict[int, Array], worth: tuple[int, float] | None
+) -> Alternative | None:
+    """The alternative with these weights (in the metric's axes) in place of the true ones.
+
+    `worth` names the safe pull that is better there, None where the answers are unsafe. None if it breaks what
+    methods are told, or if the pull is not safe.
     """
-    arm, level = at.arm, at.level
-    g, cost = _cheapest_levels(setting, Q, arm, level)
-    j = np.flatnonzero(np.isfinite(cost))
-    g, each = g[j], np.arange(j.size)
-    unit = (g[:, None] * Q[j] - level * Q[arm]) / _pair_width(Q, arm, level, j, g)[:, None]  # x_i.Lam^-1 u / |u|^2
-    follow = _follow(setting, Q, at, j, g)
-    start = g - follow * level  # the rival's level is start + follow gamma
-    cuts = no_cuts(setting, j.size)
-    cuts.offset[:, 0] = setting.epsilon - start * setting.values[j]
-    cuts.slope[:, 0] = setting.values[arm] - follow * setting.values[j]
-    cuts.reach[:, 0] = start * unit[each, j]
-    cuts.pace[:, 0] = unit[:, arm] - follow * unit[each, j]
-    cuts.rates[:, 0] = (setting.pulls_at * unit / setting.noise) ** 2 / 2.0
-    fixed = (follow == 0.0) & (g <= setting.best_level[j])  # safe in truth: what is left of a raise is rounding
-    for s, (eta0, noise) in enumerate(zip(setting.eta0, setting.safety_noise, strict=True), start=1):
-        signal = setting.safety[s - 1, j]
-        cuts.offset[:, s] = np.where(fixed, 0.0, eta0 - signal * start)
-        cuts.slope[:, s] = -signal * follow
-        cuts.reach[:, s], cuts.pace[:, s] = start, -follow
-        own = np.where(Q[j, j] > 0.0, Q[j, j], 1.0)  # an arm of zeros is never unsafe
-        cuts.rates[:, s] = (setting.pulls_at * Q[j] / own[:, None] / noise) ** 2 / 2.0
-    return cuts
+    change = np.zeros((1 + len(setting.eta0), len(metric.theta)))
+    if theta is not None:
+        change[0] = theta - metric.theta
+    for signal, weights in mu.items():
+        change[1 + signal] = weights - metric.mu[signal]
+    moved = change @ metric.arms.T  # (1 + m, K)
+    noise = np.append(setting.noise, setting.safety_noise)[:, None]
+    needed = setting.unsafe if worth is None else setting.worse
+    row = setting.pulls_at**2 * ((moved / noise) ** 2).sum(axis=0) / (2.0 * needed)
+    values, safety = setting.values + moved[0], setting.safety + moved[1:]
+    if not _lawful(setting, metric, change, safety):
+        return None
+    if worth is None:
+        return Alternative(row, values, safety, -np.inf)
+    arm, level = worth
+    if (level * safety[:, arm] < setting.eta0 * (1.0 + CLOSE)).any() and level > setting.best_level[arm]:
+        return None
+    return Alternative(row, values, safety, level * float(values[arm]))
 
 
-def _follow(setting: Setting, Q: Array, at: Answer, j: NDArray[np.intp], g: Array) -> Array:
-    """How fast the rivals' cheapest levels follow the answer's, kept in (0, cap] wherever the answer may go.
-
-    Not at all on a grid, and where a rival stands at its highest safe level because going up is in vain.
-    """
-    if setting.grid.size:
-        return np.zeros_like(g)
-    short = setting.epsilon - g * setting.values[j] + at.level * setting.values[at.arm]
-    up, down, above = at.high - at.level, at.level - at.low, setting.cap[j] - g
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fastest = np.fmin(above / up, 0.5 * g / down)
-        slowest = -np.fmin(0.5 * g / up, above / down)
-    held = ((g <= setting.best_level[j]) & (short > 0.0)) | (above <= 0.0)
-    return np.where(held, 0.0, np.clip(_drift(setting, Q, at, j, g, short), slowest, fastest))
+def _lawful(setting: Setting, metric: Metric, change: Array, safety: Array) -> bool:
+    """Whether what methods are told is true in the changed world."""
+    lengths = np.linalg.norm(np.vstack([metric.theta, metric.mu]) + change, axis=1)
+    told = np.append(setting.norm, setting.safety_norm)
+    known = setting.known * safety >= setting.eta0[:, None] * (1.0 + CLOSE)
+    return bool(known.all() and (lengths <= told * (1.0 + CLOSE)).all())
 
 
-def _drift(setting: Setting, Q: Array, at: Answer, j: NDArray[np.intp], g: Array, short: Array) -> Array:
-    """The derivative of the rivals' cheapest level by the answer's, to first order (Gauss-Newton).
+class Candidate(NamedTuple):
+    """A way of rejecting: what it costs, what it costs at least, and the alternative that does it (None: inexact)."""
 
-    The cost is r^2 + sum_s t_s^2 with r = short / |u| and t_s how far signal s must be raised, all over their noise;
-    r depends on g and the answer's level, t_s on g alone.
-    """
-    arm, width = at.arm, _pair_width(Q, at.arm, at.level, j, g)
-    scale = setting.noise * np.sqrt(width)
-    by_rival = (-setting.values[j] - short * (g * Q[j, j] - at.level * Q[j, arm]) / width) / scale
-    by_answer = (setting.values[arm] - short * (at.level * Q[arm, arm] - g * Q[j, arm]) / width) / scale
-    stiffness = by_rival**2
-    for s, (eta0, noise) in enumerate(zip(setting.eta0, setting.safety_noise, strict=True)):
-        signal = setting.safety[s, j]
-        wall = eta0 / g >= signal - 1e-9 * np.abs(signal)  # at the limit or beyond
-        stiffness += np.where(wall & (Q[j, j] > 0.0), (eta0 / g**2 / noise) ** 2 / np.maximum(Q[j, j], 1e-300), 0.0)
-    drift: Array = -by_rival * by_answer / np.where(stiffness > 0.0, stiffness, 1.0)
-    return drift
+    cost: float
+    proved: float
+    alternative: Alternative | None
 
 
-def _pair_width(Q: Array, arm: int, level: float, j: NDArray[np.intp], g: Array) -> Array:
-    """|g x_j - level x_arm|^2 in the norm of Lam^-1, with g of shape (n, ...) for n rivals."""
-    extra = (slice(None), *(None,) * (g.ndim - 1))
-    width: Array = g**2 * Q[j, j][extra] - 2.0 * g * level * Q[j, arm][extra] + level**2 * Q[arm, arm]
-    return width
+def own_candidates(setting: Setting, metric: Metric, spans: Sequence[Span]) -> Iterator[Candidate]:
+    """The nearest alternatives in which all the answers are unsafe, and the one in which nothing beats them."""
+    if setting.unsafe > 0.0 and all(may_be_unsafe(setting, span) for span in spans):
+        yield from _unsafe_candidates(setting, metric, spans)
+    if setting.worse > 0.0:
+        rows = np.array([-level * metric.arms[arm] for arm, level in answer_ends(spans)])
+        found = reward_point(setting, metric, rows)
+        if found is not None:
+            price = setting.noise**2 * setting.worse
+            other = make_alternative(setting, metric, found.point, {}, (0, 0.0))
+            yield Candidate(found.value / price, found.proved / price, other)
 
 
-def _rival_cost(setting: Setting, Q: Array, arm: int, level: float, g: Array) -> Array:
-    """The information against each rival j at levels g of shape (K, n); infinite where it cannot be a rival."""
-    every = np.arange(setting.values.size)
-    width = _pair_width(Q, arm, level, every, g)
-    short = np.maximum(setting.epsilon - (g * setting.values[:, None] - level * setting.values[arm]), 0.0)
-    scale = g**2 * np.diag(Q)[:, None] + level**2 * Q[arm, arm]
-    same = width <= SAME_PULL * scale
-    cost = np.where(same, np.inf, short**2 / np.where(same, 1.0, width) / (2.0 * setting.noise**2))
-    own = np.diag(Q)[:, None]
-    for s in range(setting.eta0.size):
-        raise_by = np.maximum(setting.eta0[s] / g - setting.safety[s][:, None], 0.0)
-        raise_by[g <= setting.best_level[:, None]] = 0.0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            cost += np.where(raise_by > 0.0, raise_by**2 / own, 0.0) / (2.0 * setting.safety_noise[s] ** 2)
-    return cost
-
-
-def _cheapest_levels(setting: Setting, Q: Array, arm: int, level: float) -> tuple[Array, Array]:
-    """The level g in [gamma_j*, cap_j] at which rival j is nearest, and its cost, for all j."""
-    rows = np.arange(setting.values.size)
-    if setting.grid.size:
-        g = np.broadcast_to(setting.grid, (rows.size, setting.grid.size))
-        allowed = (g >= setting.best_level[:, None]) & (g <= setting.cap[:, None])
-        cost = np.where(allowed, _rival_cost(setting, Q, arm, level, g), np.inf)
-        best = np.argmin(cost, axis=1)
-        return setting.grid[best], cost[rows, best]
-    low, high = setting.best_level, setting.cap
-    points = LEVEL_POINTS
-    for _ in range(1 + ZOOM_ROUNDS):
-        # computed so that the ends are exact: at low the safety part must vanish
-        t = np.linspace(0.0, 1.0, points)
-        g = low[:, None] * (1.0 - t) + high[:, None] * t
-        cost = _rival_cost(setting, Q, arm, level, g)
-        best = np.argmin(cost, axis=1)
-        at, value = g[rows, best], cost[rows, best]
-        low, high = g[rows, np.maximum(best - 1, 0)], g[rows, np.minimum(best + 1, points - 1)]
-        points = ZOOM_POINTS
-    return at, value
+def _unsafe_candidates(setting: Setting, metric: Metric, spans: Sequence[Span]) -> Iterator[Candidate]:
+    """Every answer is unsafe for some signal; each way of choosing the signals is one polyhedron per signal."""
+    signals = range(len(setting.eta0))
+    lowest = sorted({(arm, min(s.low for s in spans if s.arm == arm)) for arm, _, _ in spans})
+    ways: list[tuple[int, ...]] = [(signal,) * len(lowest) for signal in signals]
+    if len(signals) ** len(lowest) <= MOST_WAYS:
+        ways = list(product(signals, repeat=len(lowest)))
+    for way in ways:
+        points: dict[int, Array] = {}
+        cost = proved = 0.0
+        for signal in sorted(set(way)):
+            told = [(arm, level) for (arm, level), s in zip(lowest, way, strict=True) if s == signal]
+            rows = np.array([-metric.arms[arm] for arm, _ in told])
+            needed = np.array([-setting.eta0[signal] / level for _, level in told])
+            found = safety_point(setting, metric, signal, rows, needed)
+            if found is None:
+                break
+            price = setting.safety_noise[signal] ** 2 * setting.unsafe
+            cost, proved = cost + found.value / price, proved + found.proved / price
+            points[signal] = found.point
+        else:
+            yield Candidate(cost, proved, make_alternative(setting, metric, None, points, None))

@@ -1,130 +1,93 @@
-"""The best allocation against the nearest alternatives, by cutting planes and bisection of the answer's level.
+"""The best allocation against the nearest alternatives, by cutting planes.
 
-At one answer the information of an allocation is a minimum of linear functions. A linear program over the
-alternatives met so far bounds it from above; the nearest alternative to the program's solution bounds it from below
-and joins the program. Between two levels the programs' multipliers at both ends bound every answer (see `between`),
-so intervals of levels are bisected, highest bound first, until upper and lower bound meet.
+Against a set of alternatives the evidence of an allocation is a minimum of linear functions. A linear program over the
+alternatives met so far bounds it from above, by its multipliers; the nearest alternative to an allocation between the
+best so far and the program's solution bounds it from below and joins the program.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
 from surefoot.errors import NumericalBreakdown
-from surefoot.theory.alternatives import Answer, Array, Cuts, Setting, information_scale, nearest, no_cuts, spread
+from surefoot.theory.alternatives import Alternative, Array, Setting, Span, metric_of
+from surefoot.theory.rivals import nearest
 
 STEP = 0.5  # the next question lies this far from the best allocation so far towards the program's solution
-PROGRAMS = 300  # linear programs per answer level, at most
-NEARBY = 1.5  # alternatives that cost more than this times the nearest do not join the program
+PROGRAMS = 300  # linear programs per set of answers, at most
 LARGEST = 1e9  # entries of a program are cut off here, relative to its value: larger ones never bind
-HOPELESS = 1e-24  # a rate below this share of what one pull can tell is 0 up to rounding
-COARSE = 0.03  # accuracy of a first look at a level
+INNER = 0.25  # the nearest alternative is found to this share of the tolerance
 
 
-@dataclass(frozen=True)
-class Point:
-    """An answer level with bounds on its best rate, the allocation that reaches it and the proof of the bound."""
+class Point(NamedTuple):
+    """An allocation that collects `rate` per pull against every alternative to some answers, where none does more
+    than `bound`."""
 
-    level: float
-    rate: float  # the allocation w collects this much per pull against the nearest alternative
-    bound: float  # no allocation collects more
     w: Array  # (K,)
-    cuts: Cuts  # the alternatives that prove the bound,
-    multiplier: Array  # and their convex weights: bound = max_i (multiplier @ cuts.rows(level))_i
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best answer found and bounds on what any answer can reach."""
-
-    arm: int
-    level: float
-    allocation: Array
     rate: float
     bound: float
-    programs: int
 
 
-def between(left: Point, right: Point) -> float:
-    """An upper bound on the rate of every answer level between two solved ones.
+class Allocator:
+    """Best allocations against what rejects spans of answers; alternatives once met are used again where they fit."""
 
-    At level (1-t) left + t right use the multipliers (1-t) lambda_left + t lambda_right. The rows are convex in the
-    level (or are raised to convex ones), hence below their chords, and the weighted rows are below a quadratic in t
-    whose Bernstein coefficients are the weighted rows at both ends and the mean of the two mixed products.
-    """
-    middle = 0.5 * (left.level + right.level)
-
-    def product(multipliers: Point, level: float) -> Array:
-        rows: Array = multipliers.multiplier @ multipliers.cuts.rows_above(level, middle)
-        return rows
-
-    corners = product(left, left.level), product(right, right.level)
-    mixed = 0.5 * (product(left, right.level) + product(right, left.level))
-    return float(max(corners[0].max(), mixed.max(), corners[1].max()))
-
-
-class ArmSearch:
-    """The alternatives met so far for the answers of one arm."""
-
-    def __init__(self, setting: Setting, arm: int, low: float, high: float) -> None:
+    def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.arm = arm
-        self.low, self.high = low, high
-        self.cuts = no_cuts(setting)
-        self.w = np.full(setting.values.size, 1.0 / setting.values.size)
+        self.met: list[Alternative] = []
+        self.even = np.full(len(setting.arms), 1.0 / len(setting.arms))
         self.programs = 0
 
-    def solve(self, level: float, worth: float, tolerance: float, start: Array | None = None) -> Point:
-        """The best allocation at one answer level, within the tolerance or as soon as its bound is below `worth`."""
-        asked = self.w if start is None else start
-        self._keep_nearest(asked, level)
-        best, rate, point = asked, -math.inf, None
+    def rate(self, w: Array, spans: Sequence[Span], accuracy: float) -> float:
+        """What w collects per pull, at least, against every alternative that rejects all of the answers."""
+        return nearest(self.setting, metric_of(self.setting, w), spans, accuracy).proved
+
+    def solve(self, spans: Sequence[Span], worth: float, tolerance: float, start: Array | None = None) -> Point:
+        """The best allocation, within the tolerance or as soon as its bound is below `worth`."""
+        asked = self.even if start is None else start
+        known = self._nearest(asked, [other for other in self.met if other.rejects_all(self.setting, spans)])
+        best, rate, bound = asked, -math.inf, math.inf
         for _ in range(PROGRAMS):
-            value = self._ask(asked, level)
-            if value > rate:
-                best, rate = asked, value
-            outer, cuts, multiplier = self._program(best, level)
-            bound = float((multiplier @ cuts.rows(level)).max())
-            if point is None or bound < point.bound:
-                point = Point(level, rate, bound, best, cuts, multiplier)
-            if point.bound <= worth or point.bound - rate <= tolerance * point.bound:
+            found = nearest(self.setting, metric_of(self.setting, asked), spans, INNER * tolerance)
+            if found.proved > rate:
+                best, rate = asked, found.proved
+            if rate == math.inf:  # nothing rejects these answers
+                return Point(best, rate, math.inf)
+            new = [c.alternative for c in found.near if c.alternative is not None]
+            new = [other for other in new if other.rejects_all(self.setting, spans)]
+            self.met += new
+            known += new
+            if not known:
+                break
+            outer, most = self._program(np.array([other.row for other in known]), best)
+            bound = min(bound, most)
+            if bound <= worth or bound - rate <= tolerance * bound:
                 break
             asked = (1.0 - STEP) * best + STEP * outer
-        if point is None:  # not one linear program could be solved
+        if not math.isfinite(rate):
             raise NumericalBreakdown("the cutting planes of the lower bound", 0)
-        self.w = best
-        return Point(level, rate, point.bound, best, point.cuts, point.multiplier)
+        self.met = self._nearest(best, self.met, spare=4)
+        return Point(best, rate, max(bound, rate))
 
-    def _ask(self, w: Array, level: float) -> float:
-        """The information of w against the nearest alternative to the answer; those near it join the program."""
-        found = nearest(self.setting, spread(self.setting, w), Answer(self.arm, level, self.low, self.high))
-        cost = found.rows(level) @ w
-        least = float(cost.min())
-        self.cuts = self.cuts.plus(found.take(np.asarray(cost <= NEARBY * least)))
-        return least
+    def _nearest(self, w: Array, others: list[Alternative], spare: int = 1) -> list[Alternative]:
+        """The alternatives nearest to an allocation, a few times as many as can bind; others are soon found again."""
+        dim = self.setting.arms.shape[1]
+        most = spare * (3 * (dim + 1) * (dim + 2) + 50)
+        if len(others) <= most:
+            return others
+        cost = np.array([other.row for other in others]) @ w
+        return [others[i] for i in np.argsort(cost, kind="stable")[:most]]
 
-    def _keep_nearest(self, w: Array, level: float) -> None:
-        most = 4 * w.size + 50
-        if len(self.cuts.offset) > most:
-            cost = self.cuts.rows(level) @ w
-            self.cuts = self.cuts.take(np.asarray(cost <= np.partition(cost, most)[most]))
-
-    def _program(self, w: Array, level: float) -> tuple[Array, Cuts, Array]:
-        """The best allocation against the alternatives so far, those that bind, and their multipliers."""
-        rows = self.cuts.rows(level)
-        use = np.asarray(np.isfinite(rows).all(axis=1))
-        cuts, rows = self.cuts.take(use), rows[use]
+    def _program(self, rows: Array, w: Array) -> tuple[Array, float]:
+        """The best allocation against these rows, and what no allocation exceeds."""
         n, K = rows.shape
         scale = float((rows @ w).min())
         if scale <= 1e-250:  # rejected at no cost: nothing to optimise
-            free = np.zeros(n, dtype=np.bool_)
-            free[np.argmin(rows @ w)] = True
-            return w, cuts.take(free), np.ones(1)
+            return w, float(rows[np.argmin(rows @ w)].max())
         self.programs += 1
         solved = linprog(
             np.append(np.zeros(K), -1.0),
@@ -137,80 +100,6 @@ class ArmSearch:
         )
         if solved.x is None:
             raise NumericalBreakdown("the linear program of the lower bound", 0)
-        w = np.maximum(solved.x[:K], 0.0)
+        outer = np.maximum(solved.x[:K], 0.0)
         multiplier = np.maximum(-solved.ineqlin.marginals, 0.0)
-        used = np.asarray(multiplier > 0.0)
-        return w / w.sum(), cuts.take(used), multiplier[used] / multiplier[used].sum()
-
-
-def best_allocation(
-    setting: Setting, answers: list[tuple[int, float, float]], *, tolerance: float, nodes: int = 400
-) -> Optimum:
-    """The answer and allocation of (T9) among the given (arm, lowest level, highest level)."""
-    return _Bisection(setting, tolerance).run(answers, nodes)
-
-
-class _Bisection:
-    """Intervals of answer levels, highest upper bound first."""
-
-    def __init__(self, setting: Setting, tolerance: float) -> None:
-        self.setting = setting
-        self.tolerance = tolerance
-        self.nothing = HOPELESS * information_scale(setting)
-        self.searches: dict[int, ArmSearch] = {}
-        self.best: tuple[int, Point] | None = None
-        self.settled = 0.0  # the highest bound among intervals that need no further look
-        self.waiting: list[tuple[float, int, int, Point, Point]] = []
-        self.number = 0
-
-    def run(self, answers: list[tuple[int, float, float]], nodes: int) -> Optimum:
-        for arm in {arm for arm, _, _ in answers}:
-            ends = [level for k, *levels in answers for level in levels if k == arm]
-            self.searches[arm] = ArmSearch(self.setting, arm, min(ends), max(ends))
-        for arm, low, high in answers:
-            search = self.searches[arm]
-            right = self._look(arm, search.solve(high, self._worth(), COARSE))
-            left = right if low == high else self._look(arm, search.solve(low, self._worth(), COARSE))
-            self._push(arm, left, right, math.inf)
-        while self.waiting and -self.waiting[0][0] > self._worth() and nodes > 0:
-            nodes -= 1
-            self._open(*heapq.heappop(self.waiting))
-        if self.best is None:  # no answer could be opened
-            raise NumericalBreakdown("the search over answers of the lower bound", 0)
-        arm, point = self.best
-        bound = max([point.rate, self.settled, *(-node[0] for node in self.waiting)])
-        programs = sum(search.programs for search in self.searches.values())
-        return Optimum(arm, point.level, point.w, point.rate, bound, programs)
-
-    def _open(self, negative: float, _: int, arm: int, left: Point, right: Point) -> None:
-        """Sharpen the loose end of an interval, or bisect it."""
-        search, sharp = self.searches[arm], self.tolerance / 4.0
-        loose = [p for p in (left, right) if p.bound > self._worth() and p.bound - p.rate > sharp * p.bound]
-        if loose and max(p.bound for p in loose) >= -negative * (1.0 - self.tolerance):
-            new = {id(p): self._look(arm, search.solve(p.level, self._worth(), sharp, p.w)) for p in loose}
-            ends = new.get(id(left), left), new.get(id(right), right)
-            self._push(arm, *ends, -negative)
-            return
-        if left is right:
-            self.settled = max(self.settled, -negative)
-            return
-        accuracy = max(sharp, min(COARSE, 0.1 * (-negative / self._worth() - 1.0)))
-        start = left.w if left.rate > right.rate else right.w
-        middle = search.solve(0.5 * (left.level + right.level), self._worth(), accuracy, start)
-        self._look(arm, middle)
-        self._push(arm, left, middle, -negative)
-        self._push(arm, middle, right, -negative)
-
-    def _push(self, arm: int, left: Point, right: Point, ceiling: float) -> None:
-        bound = min(ceiling, left.bound if left is right else between(left, right))
-        self.number += 1
-        heapq.heappush(self.waiting, (-bound, self.number, arm, left, right))
-
-    def _look(self, arm: int, point: Point) -> Point:
-        if self.best is None or point.rate > self.best[1].rate:
-            self.best = arm, point
-        return point
-
-    def _worth(self) -> float:
-        """A bound at or below this is not worth improving."""
-        return self.nothing if self.best is None else max(self.nothing, self.best[1].rate * (1.0 + self.tolerance))
+        return outer / outer.sum(), float((multiplier @ rows).max() / multiplier.sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.problem.norms import norms_of
+from surefoot.theory.answers import ROUNDING
 from surefoot.theory.exploration import (
     RANDOM,
     ROUND_ROBIN,
@@ -21,7 +22,7 @@ from surefoot.theory.exploration import (
     exploration_length_closed_form,
     level_room,
 )
-from surefoot.theory.lower_bounds import NULL, ROUNDING, LowerBound, lower_bound
+from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
 from surefoot.worlds import Linear, World
 
@@ -58,27 +59,36 @@ class Report:
     pulls_at: tuple[PullsAt, ...]
     exploration: tuple[ExplorationNeed, ...]
     uniform_level_confidence: float
-    lower_bound: LowerBound | None = None
+    lower_bound: LowerBound | None = None  # (T9) for methods that lean on no norm
+    lower_bound_with_norms: LowerBound | None = None  # for methods that use the stated norms; None where none is stated
+    strict_bound: LowerBound | None = None  # the same two from what rejects every correct answer
+    strict_bound_with_norms: LowerBound | None = None
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain numbers, texts, lists and dicts."""
-        content = {key: value for key, value in asdict(self).items() if key != "lower_bound"}
+        content = {key: value for key, value in asdict(self).items() if key not in _BOUNDS}
         content["pulls_at"] = [asdict(part) for part in self.pulls_at]
         content["exploration"] = [asdict(part) for part in self.exploration]
         content["names"], content["notes"] = list(self.names), list(self.notes)
-        bound = self.lower_bound
-        content["lower_bound"] = None if bound is None else {
+        bounds = (self.lower_bound, self.lower_bound_with_norms, self.strict_bound, self.strict_bound_with_norms)
+        for key, bound in zip(_BOUNDS, bounds, strict=True):
+            content[key] = None if bound is None else self._bound_content(bound)
+        return content
+
+    def _bound_content(self, bound: LowerBound) -> dict[str, object]:
+        return {
             "pulls": bound.pulls,
             "t_star": bound.t_star,
-            "answer": self._answer(bound.answer),
+            "evidence": bound.evidence._asdict(),
+            "strict": bound.strict,
+            "answer": None if bound.answer is None else self._answer(bound.answer),
             "level": bound.level,
             "gap": bound.gap,
             "answers": [self._answer(k) for k in bound.answers],
             "allocation": dict(zip(self.names, bound.allocation.tolist(), strict=True)),
-        }  # fmt: skip
-        return content
+        }
 
     def lines(self) -> list[tuple[str, str]]:
         """What to print, as pairs of a label and a text."""
@@ -101,14 +111,34 @@ class Report:
     def _bound_lines(self, bound: LowerBound) -> list[tuple[str, str]]:
         main = sorted(((share, k) for k, share in enumerate(bound.allocation) if share >= 0.0005), reverse=True)[:10]
         shares = ", ".join(f"{self.names[k]} {share:.1%} at level {bound.pull_levels[k]:.4g}" for share, k in main)
-        return [
-            ("lower bound", f"{ceil(bound.pulls):,} pulls (T* = {bound.t_star:.5g}, within {bound.gap:.1g})"),
-            ("quickest answer", f"{self._answer(bound.answer)} at level {bound.level:.4g}"),
-            ("oracle allocation", shares),
-        ]
+        out = [("lower bound", f"{_least(bound)} for methods that lean on no norm, as SafeGap ({_accuracy(bound)})")]
+        told = self.lower_bound_with_norms
+        if told is not None:
+            out.append(
+                ("lower bound, norms", f"{_least(told)} for methods that use the stated norms ({_accuracy(told)})")
+            )
+        for words, strict in (("", self.strict_bound), (", norms", self.strict_bound_with_norms)):
+            if strict is not None:
+                text = f"{_least(strict)} at these deltas, whichever correct answer is given ({_accuracy(strict)})"
+                out.append((f"strict bound{words}", text))
+        if bound.answer is not None:
+            out.append(("quickest answer", f"{self._answer(bound.answer)} at level {bound.level:.4g}"))
+        return [*out, ("oracle allocation", shares)]
 
     def _answer(self, arm: int) -> str:
         return "do nothing" if arm == NULL else self.names[arm]
+
+
+_BOUNDS = ("lower_bound", "lower_bound_with_norms", "strict_bound", "strict_bound_with_norms")
+
+
+def _least(bound: LowerBound) -> str:
+    """The number of pulls, rounded down: a bound is not rounded up."""
+    return f"{floor(bound.pulls):,} pulls" if bound.pulls >= 10.0 else f"{floor(10.0 * bound.pulls) / 10.0:g} pulls"
+
+
+def _accuracy(bound: LowerBound) -> str:
+    return f"T* = {bound.t_star:.5g}, exact within {bound.gap:.1g}"
 
 
 def report(problem: Problem, world: World | None = None, *, tolerance: float = 1e-3) -> Report:
@@ -143,20 +173,41 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
             lambda n=pulls: level_confidence(problem.delta_safety, problem.delta, n, signals=signals)  # type: ignore[misc]
         )  # fmt: skip
         parts.append(PullsAt(words, hardness, pulls, confidence))
-    bound = None
-    if world is not None:
-        try:
-            bound = lower_bound(world, problem, tolerance=tolerance)
-        except InvalidInput as refusal:
-            notes.append(str(refusal))
-    if bound is not None and not bound.unique:
-        notes.append("Several answers are correct: the lower bound is a rate as delta goes to 0, not exact before.")
+    bounds = _lower_bounds(problem, world, notes, tolerance) if world is not None else {}
     if any(part.pulls is not None for part in parts):
         notes.append("The bound on pulls is proved for static levels, the rounding pull and the determinant radius.")
     return Report(
         problem.size, problem.rank, signals, world is not None, tuple(parts), needs,
-        uniform_level_confidence(problem.delta_safety, signals=signals), bound, problem.names, tuple(notes),
+        uniform_level_confidence(problem.delta_safety, signals=signals), names=problem.names,
+        notes=tuple(notes), **bounds,
     )  # fmt: skip
+
+
+def _lower_bounds(problem: Problem, world: Linear, notes: list[str], tolerance: float) -> dict[str, LowerBound | None]:
+    """The bounds by their names, with notes on what they are bounds for and why one is missing.     (T9)"""
+    stated = all(norm is not None for norm in (problem.reward.norm, *(limit.norm for limit in problem.safety)))
+    found: dict[str, LowerBound | None] = {}
+    for name, strict, norms in zip(_BOUNDS, (False, False, True, True), (False, True, False, True), strict=True):
+        bound = None
+        if stated or not norms:
+            try:
+                bound = lower_bound(world, problem, norms=norms, strict=strict, tolerance=tolerance)
+            except InvalidInput as refusal:
+                if str(refusal) not in notes:
+                    notes.append(str(refusal))
+        found[name] = bound
+    if not stated:
+        notes.append("No lower bound for methods that use norms: not every norm is stated.")
+    rate = found["lower_bound"]
+    if rate is not None:
+        words = "The lower bounds hold for the expected pulls up to the first unsafe one, with Gaussian noise"
+        if not rate.strict:
+            words += (
+                "; several answers are correct, so they are rates as both deltas go to 0, and only the strict ones "
+            )
+            words += "hold at these deltas"
+        notes.append(words + ".")
+    return found
 
 
 def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:
