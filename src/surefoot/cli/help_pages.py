@@ -192,6 +192,19 @@ Examples:
 Results count in order of number: a late one holds back later ones.
 """)
 
+STUDY_ADD_TABLE = verbatim("""
+Examples:
+  surefoot study add-table power spring.csv --order as-measured --not-because-of-result
+  surefoot study add-table power spring.csv --time when --not-because-of-result
+
+The first line of the file names the columns: arm (name or place), level, reward,
+and safety, or safety_NAME for each limit. Others are left alone.
+All rows are taken in, in order, and then the study decides; a row that cannot be
+is named, and nothing is taken in. The promise needs rows in the order measured
+(or an order and settings fixed without looking at results), none picked by its
+result, and epsilon, delta and arms not chosen after looking at them.
+""")
+
 STUDY_WATCH = verbatim("""
 Examples:
   surefoot study watch power

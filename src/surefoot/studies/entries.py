@@ -6,6 +6,7 @@ from typing import Any
 from surefoot.errors import StorageDamaged
 from surefoot.live.ledger import Impossible, Ledger, Stop
 from surefoot.studies import events
+from surefoot.studies.import_order import Statement
 
 
 class StudyLedger(Ledger):
@@ -14,6 +15,12 @@ class StudyLedger(Ledger):
     where = "memory"  # the address of the storage, for messages
     sequence = 0  # of the last event
     end: str | None = None  # what was stored when the policy stopped
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.statements: list[Statement] = []  # about the tables that were taken over
+        self.in_doubt: list[tuple[int, float, float, bytes]] = []  # rows among whose order a new one is looked at
+        self._exempt = 0  # rows to come whose order was confirmed, or is that of another study
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
         """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed."""
@@ -39,6 +46,12 @@ class StudyLedger(Ledger):
             self.told(number, level, reward, safety)
         elif kind == events.ADD:
             self.added(number, arm, level, reward, safety)
+            if self._exempt:
+                self._exempt -= 1
+            else:
+                self.in_doubt.append((arm, level, reward, safety))
+        elif kind == events.TABLE:
+            self._begin_table(stored_statement(reason))
         elif kind in events.CLOSES:
             self.given_up(number, events.CLOSES[kind])
             if kind == events.ABORT:
@@ -53,3 +66,19 @@ class StudyLedger(Ledger):
             self.end = reason
         else:
             raise Impossible(f"holds an event of the unknown kind {kind!r}", number)
+
+    def _begin_table(self, statement: Statement) -> None:
+        """Rows that were taken over together follow."""
+        self.statements.append(statement)
+        self.table_begins(statement.rows)
+        if statement.exempt:
+            self.in_doubt.clear()
+            self._exempt = statement.rows
+
+
+def stored_statement(reason: object) -> Statement:
+    """The statement that an event holds."""
+    try:
+        return Statement.from_json(reason)  # type: ignore[arg-type]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Impossible(f"holds a statement about a table that cannot be read ({error})", None) from error
