@@ -80,7 +80,7 @@ class Ledger:
         self.mismatches: list[Mismatch] = []
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
-        self._amid: set[int] = set()  # numbers of results that are followed by another of the same table
+        self.amid: set[int] = set()  # numbers of results that are followed by another of the same table
         self._begin_page()
 
     # -- entries ----------------------------------------------------------------------------------------------
@@ -120,11 +120,6 @@ class Ledger:
             self.max_pulls += 1
         self.told(number, level, reward, readings)
 
-    def table_begins(self, rows: int) -> None:
-        """The next so many results that are taken over belong together: nothing is decided before the last of them."""
-        first = self.last_number + 1
-        self._amid.update(range(first, first + rows - 1))
-
     def given_up(self, number: int, state: str) -> None:
         """A pull will have no result."""
         self._open(number)
@@ -140,13 +135,13 @@ class Ledger:
         """Lets the learner go through what was entered since the last time.
 
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
-        once, and from there on one result at a time is, until the end. A table is taken in whole: the end can come
-        after its last row. Who was interrupted may settle again.
+        once, and from there on one result at a time is, until the end, which does not come amid a table. Who was
+        interrupted may settle again.
         """
         page = self._page
         if page.audited and not self._replayed:
             self._replay(page.audited)
-        while (done := self._taken) < len(page.learned) and (self.outcome is None or self._is_amid_table(done)):
+        while (done := self._taken) < len(page.learned) and (self.outcome is None or page.last_of(done) in self.amid):
             found = page.result(self.problem, done)
             if found is None:
                 number = page.numbers[page.learned[done]]
@@ -268,11 +263,6 @@ class Ledger:
         for number, pull in self.outstanding.items():
             page.opened(number, pull.arm, pull.level, OPENED)
         self._page, self._replayed, self._before = page, False, self.learner.pulls
-
-    def _is_amid_table(self, done: int) -> bool:
-        """Whether the last of so many results of this page is followed by another of its table."""
-        page = self._page
-        return done > 0 and page.numbers[page.learned[done - 1]] in self._amid
 
     @property
     def _taken(self) -> int:

@@ -102,7 +102,14 @@ def slope_interval(levels: Floats, values: Floats, level: float) -> tuple[float,
         return 0.0, 0.0  # all at level 0: no slope changes anything
     middle = float(levels @ values) / V
     wide = min(sqrt((V + c) * (2.0 * log(len(SCALES) / level) + log1p(V / c))) for c in SCALES) / V
+    wide *= scatter(values - middle * levels, 1)
     return middle - wide, middle + wide
+
+
+def scatter(residuals: Floats, weights: int) -> float:
+    """The size of residuals around a fit of so many weights, at least 1, the size of the stated noise: where that is
+    too small, results are scattered, which is another alarm's business, and not sorted."""
+    return max(1.0, sqrt(float(residuals @ residuals) / max(len(residuals) - weights, 1)))
 
 
 def concordance(levels: Floats, values: Floats, slopes: tuple[float, float]) -> tuple[int, int]:
@@ -169,7 +176,8 @@ def trend_evidence(pulls: Floats, values: Floats) -> float:
     rows, d = pulls.shape
     places = (2.0 * np.arange(rows) - rows + 1.0) / rows
     seen = np.column_stack([pulls, places])
-    V, b = seen.T @ seen, seen.T @ values
+    fit, *_ = np.linalg.lstsq(seen, values, rcond=None)
+    V, b = seen.T @ seen, seen.T @ values / scatter(values - seen @ fit, d + 1)
     sizes, axes = np.linalg.eigh(V)
     sizes = np.maximum(sizes, 0.0)
     bets = []

@@ -70,7 +70,8 @@ class StudyLedger(Ledger):
     def _begin_table(self, statement: Statement) -> None:
         """Rows that were taken over together follow."""
         self.statements.append(statement)
-        self.table_begins(statement.rows)
+        first = self.last_number + 1
+        self.amid.update(range(first, first + statement.rows - 1))
         if statement.exempt:
             self.in_doubt.clear()
             self._exempt = statement.rows

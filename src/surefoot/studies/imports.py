@@ -20,9 +20,9 @@ HISTORY = "history may be taken over only if none of it was picked by its result
 NAMED = 3  # trends that a refusal tells; the others are counted
 ALL_LOOKED_AT = 64  # rows added one by one, up to which every one is a reason to look; later one in fifty or so
 SUSPICIOUS = (
-    "Results in the order in which they were measured look so once in a million tables; sorted ones do, and a promise "
-    "from sorted ones is void. Add them in the order measured. Where they are, and something drifted, say so with "
-    "confirm=True (--confirm): it is kept, and shown with every answer."
+    "Results in the order measured look so once in a million tables; sorted ones do, and a promise from sorted ones is "
+    "void. Add them in the order measured. If they are in it, something drifted or is not proportional to the level: "
+    "confirm=True (--confirm) takes them in all the same, and that is shown with every answer."
 )
 
 
