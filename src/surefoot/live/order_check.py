@@ -5,17 +5,18 @@ totals. What sorting leaves behind is a trend: residuals that rise or fall with 
 
 ranks    within each arm, Kendall's count of rising pairs less falling ones, for every slope that the readings of the
          arm allow, so that levels which rise with time explain what they can                                      (O1)
-trend    over all arms, the effect of the place in the table beside that of the features, for arms with few rows   (O2)
+trend    within each arm, and over all arms for those with few rows: the effect of the place in the table, beside
+         that of level and features                                                                                (O2)
 
 Both are held for the whole table and for its halves. In an honest order the chance that any of them finds something, at
-whatever number of rows one looks, is at most LEVEL, whoever chose arms and levels, if noise is alike in all rows of an
-arm (O1) and of the stated size (O1's slopes, O2).
+whatever number of rows one looks, is at most LEVEL, whoever chose arms and levels: (O1) if the noise of an arm is alike
+in all its rows and of the stated size, (O2) if it is Gaussian, of whatever size.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from math import exp, inf, log, log1p, sqrt
+from math import exp, inf, lgamma, log, log1p, sqrt
 
 import numpy as np
 
@@ -29,6 +30,7 @@ PARTS = 3  # the whole, its first half, its second half
 COMPARED = 300  # rows of a part whose pairs are counted: more are thinned out evenly
 FEWEST = 8  # rows: 1/8! is far above every level
 SCALES = tuple(10.0**power for power in range(-4, 3))  # of the mixtures, squared noise per squared effect
+PRIOR, SMALL = 0.5, 0.01  # of the noise in (O2): half a reading's worth of belief in a hundredth of the stated square
 SLANTS = np.geomspace(1e-4, 20.0, 120)  # the exponents of Chernoff's bound
 
 
@@ -42,7 +44,9 @@ class Suspicion:
     message: str
 
 
-def suspicions(problem: Problem, arms: Indices, levels: Floats, observed: Floats) -> list[Suspicion]:
+def suspicions(
+    problem: Problem, arms: Indices, levels: Floats, observed: Floats, level: float = LEVEL
+) -> list[Suspicion]:  # fmt: skip
     """Every trend in these results, (P,) and (P, signals) as the core sees them, in the order in which they came."""
     names = ["reward", *(limit.name for limit in problem.safety)]
     noises = [problem.reward.noise, *(limit.noise for limit in problem.safety)]
@@ -50,10 +54,11 @@ def suspicions(problem: Problem, arms: Indices, levels: Floats, observed: Floats
     for s, (signal, noise) in enumerate(zip(names, noises, strict=True)):
         values = observed[:, s] / noise
         for k in np.flatnonzero(np.bincount(arms, minlength=problem.size) >= FEWEST):
-            mine = arms == k
-            if has_ranked_trend(levels[mine], values[mine], problem.size * len(names)):
+            mine, share = arms == k, level / (problem.size * len(names))
+            at, seen = levels[mine], values[mine]
+            if has_ranked_trend(at, seen, share) or has_linear_trend(explained(at[:, np.newaxis], at), seen, share / 2):
                 found.append(suspicion(signal, problem.names[k], int(mine.sum())))
-        if has_common_trend(levels[:, np.newaxis] * plain, values, len(names)):
+        if has_linear_trend(explained(levels[:, np.newaxis] * plain, levels), values, level / (2 * len(names))):
             found.append(suspicion(signal, None, len(arms)))
     return found
 
@@ -73,11 +78,11 @@ def halves(rows: int) -> Iterator[slice]:
 # -- within an arm ----------------------------------------------------------------------------------------------------
 
 
-def has_ranked_trend(levels: Floats, values: Floats, tests: int) -> bool:
-    """Whether the results of one arm, in units of their noise, are suspicious in one of so many tests.         (O1)"""
+def has_ranked_trend(levels: Floats, values: Floats, share: float) -> bool:
+    """Whether the results of one arm, in units of their noise, are suspicious, at this share of the level.     (O1)"""
     rows = len(values)
-    slopes = slope_interval(levels, values, LEVEL * FOR_SLOPES / tests)
-    allowed = log(LEVEL * FOR_RANKS / (tests * PARTS * 2 * rows * (rows + 1)))
+    slopes = slope_interval(levels, values, share * FOR_SLOPES)
+    allowed = log(share * FOR_RANKS / (PARTS * 2 * rows * (rows + 1)))
     for part in halves(rows):
         places = thinned(part)
         if len(places) >= FEWEST:
@@ -161,30 +166,48 @@ def whitened(problem: Problem) -> Floats:
     return np.asarray(left[:, sizes > sizes[0] * 1e-10] * sqrt(len(X)))
 
 
-def has_common_trend(pulls: Floats, values: Floats, tests: int) -> bool:
-    """Whether results in units of their noise, of pulls (P, d), follow their place in one of so many tests.    (O2)"""
-    rows = len(values)
-    needed = log(tests * PARTS * rows * (rows + 1) / (LEVEL * FOR_TREND))
+def explained(pulls: Floats, levels: Floats) -> Floats:
+    """What may explain results without their place: the pulls (P, d), and an offset and a bend of the response, which
+    break the model and are no sign of sorting."""
+    return np.column_stack([pulls, np.ones(len(pulls)), levels**2])
+
+
+def has_linear_trend(pulls: Floats, values: Floats, share: float) -> bool:
+    """Whether results in units of their noise, of pulls (P, d), follow their place, at this share of the level.(O2)"""
+    rows, d = pulls.shape
+    needed = log(PARTS * rows * (rows + 1) / (share * FOR_TREND))
     return any(
-        part.stop - part.start > pulls.shape[1] + FEWEST and trend_evidence(pulls[part], values[part]) >= needed
+        part.stop - part.start >= d + FEWEST and trend_evidence(pulls[part], values[part]) >= needed
         for part in halves(rows)
     )
 
 
 def trend_evidence(pulls: Floats, values: Floats) -> float:
-    """The logarithm of a bet on an effect of the place, least over all weights of the features."""
-    rows, d = pulls.shape
-    places = (2.0 * np.arange(rows) - rows + 1.0) / rows
-    seen = np.column_stack([pulls, places])
-    fit, *_ = np.linalg.lstsq(seen, values, rcond=None)
-    V, b = seen.T @ seen, seen.T @ values / scatter(values - seen @ fit, d + 1)
-    sizes, axes = np.linalg.eigh(V)
-    sizes = np.maximum(sizes, 0.0)
+    """The logarithm of how much likelier the results are with an effect of their place than without one, at the very
+    best weights and noise without one."""
+    rows = len(values)
+    weights, *_ = np.linalg.lstsq(pulls, values, rcond=None)
+    without = float(np.square(values - pulls @ weights).sum())
+    if without == 0.0:
+        return -inf
+    fixed = lgamma(PRIOR + rows / 2) - lgamma(PRIOR) + PRIOR * log(PRIOR * SMALL)
+    fixed += rows / 2 * (log(without / rows) + 1.0)
     bets = []
-    for c in SCALES:
-        root = (axes / np.sqrt(sizes + c)) @ axes.T  # (V + c I)^-1/2
-        fit, *_ = np.linalg.lstsq(root @ V[:, :d], root @ b, rcond=None)
-        left = root @ (b - V[:, :d] @ fit)
-        bets.append(float(left @ left) / 2.0 - float(np.log1p(sizes / c).sum()) / 2.0)
+    for shape in shapes(rows):
+        seen = np.column_stack([pulls, *shape])
+        sizes, axes = np.linalg.eigh(seen.T @ seen)
+        sizes, along = np.maximum(sizes, 0.0), axes.T @ (seen.T @ values)
+        for c in SCALES:
+            left = float(values @ values - (along**2 / (sizes + c)).sum())
+            spread = PRIOR * SMALL + max(left, 0.0) / 2.0
+            bets.append(fixed - (PRIOR + rows / 2) * log(spread) - float(np.log1p(sizes / c).sum()) / 2.0)
     best = max(bets)
-    return best + log(sum(exp(bet - best) for bet in bets) / len(bets)) if best > -inf else -inf
+    return float(best + log(sum(exp(bet - best) for bet in bets) / len(bets)))
+
+
+def shapes(rows: int) -> Iterator[tuple[Floats, ...]]:
+    """What an effect of the place may look like: a climb, or the steeper ends that sorted noise has."""
+    place = (np.arange(rows) + 0.5) / rows
+    climb = 2.0 * place - 1.0
+    yield (climb,)
+    yield climb, np.log(place / (1.0 - place)) / 2.0
