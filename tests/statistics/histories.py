@@ -76,7 +76,7 @@ def following_results(rng: np.random.Generator, noise: Any) -> History:
     """Whoever measures goes on with the arm that looks best, and higher after a good result."""
     rows = len(noise)
     arms, levels = np.arange(rows) % 3, np.full(rows, 0.2)
-    products, squares = np.zeros(3), np.full(3, 1e-9)
+    products, squares, reward = np.zeros(3), np.full(3, 1e-9), 0.0
     for t in range(rows):
         if t >= 3:
             arms[t], levels[t] = np.argmax(products / squares), min(1.0, max(0.05, 0.3 + 0.4 * reward))

@@ -43,9 +43,9 @@ ReproductionRuns = Annotated[int | None, _work("--runs", "How many runs of each 
 Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs and fewer points.")]
 
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
-_CONFIRMED = "Confirm it: nothing is left out, or picked, because of its result."
+_CONFIRMED = "Confirm it: nothing is left out, or picked, because of a result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
-_INTAKE = "Take results in by-number, whatever the delays, or on-arrival, as they come."
+_INTAKE = "Take results in by-number, whatever the delays, or on-arrival, if delays do not depend on results."
 _ORDER = "as-measured, or fixed-beforehand: order and settings fixed without looking at results."
 _TIME = "The column of time stamps; alone they sort the rows."
 _SUSPICIOUS = "Take rows in although they look as if they were sorted by their results."
@@ -81,7 +81,7 @@ Intake = Annotated[str, _study("--intake", words=_INTAKE, metavar="WORD", defaul
 Fold = Annotated[str | None, typer.Option("--fold", hidden=True)]  # what --intake was called in the first version
 AlarmLevel = Annotated[float, _study("--alarm-level", words="The chance of a false alarm in its life.", default=True)]
 StudyBudget = Annotated[int | None, _study("--max-pulls", words="Give up after so many pulls: undecided.")]
-WarmStart = Annotated[str | None, _study("--warm-start", words="Take over the results of this study.", metavar="STUDY")]
+WarmStart = Annotated[str | None, _study("--warm-start", words="Take over all results of this study.", metavar="STUDY")]
 HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at once, to be applied side by side.")]
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]

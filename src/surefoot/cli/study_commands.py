@@ -137,7 +137,7 @@ def add_table(
     )  # fmt: skip
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def cancel(
     name: options.StudyName,
     number: options.PullNumber,
@@ -153,7 +153,7 @@ def cancel(
     )
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def fail(
     name: options.StudyName,
     number: options.PullNumber,
@@ -169,7 +169,7 @@ def fail(
     )
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def expire(
     name: options.StudyName,
     number: options.OptionalNumber = None,

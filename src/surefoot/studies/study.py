@@ -96,7 +96,9 @@ class Study:
     def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
 
-        The same numbers once more are accepted silently; other numbers are refused, and both are shown.
+        The promise needs that another level was chosen without knowing this pull's own result, any result with a
+        larger number, or one still open. The same numbers once more are accepted silently; other numbers are refused,
+        and both are shown.
         """
         told = pull_number(pull)
         value, readings = measured(self.problem, reward, safety)
@@ -176,11 +178,15 @@ class Study:
     # -- pulls that never come back -------------------------------------------------------------------------
 
     def cancel(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
-        """Gives up an open pull that was not applied."""
+        """Gives up an open pull that was not applied.
+
+        The promise needs that this depends neither on the pull's own result, nor on any result with a larger number,
+        nor on one still open. The same holds for `fail` and `expire`.
+        """
         self._close(events.CANCEL, pull, reason, not_because_of_result)
 
     def fail(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
-        """Gives up an open pull whose measurement failed."""
+        """Gives up an open pull whose measurement failed, for reasons as independent of results as `cancel` says."""
         self._close(events.FAIL, pull, reason, not_because_of_result)
 
     def expire(
@@ -188,7 +194,7 @@ class Study:
         reason: str = "no result came back", not_because_of_result: bool = False,
     ) -> list[int]:  # fmt: skip
         """The numbers of the open pulls given up as stale: this one, or all that were asked for so long ago (seconds
-        or a timedelta)."""
+        or a timedelta); for reasons as independent of results as `cancel` says."""
         if (pull is None) == (older_than is None):
             given = (pull, older_than)
             raise InvalidInput("pull or older_than", given, "exactly one of the two is needed", "Name one of them.")
