@@ -53,11 +53,11 @@ def test_certify_imports(show: Any) -> None:
             show(f"  {kind:12} {name:24} {' '.join(shares)}")
     for kind in HONEST:
         for noise in NOISES:
-            at_half = sum(made(kind, noise, 60, seed).suspicious_at(0.5) for seed in range(runs))
-            refused = sum(made(kind, noise, 60, seed).suspicious for seed in range(runs))
-            show(f"  honest {kind:12} {noise:12} refused {refused} of {runs}; at level 1/2 {at_half}")
+            suspected = [h for seed in range(runs) if (h := made(kind, noise, 60, seed)).suspicious_at(0.5)]
+            refused = sum(history.suspicious for history in suspected)  # what is at 1e-6 is at 1/2
+            show(f"  honest {kind:12} {noise:12} refused {refused} of {runs}; at level 1/2 {len(suspected)}")
             assert refused == 0
-            assert at_half <= runs // 2
+            assert len(suspected) <= runs // 2
     for name, what in (("by reward, rising", "wrong_amid"), ("by safety, safest first", "unsafe")):
         rows = ROWS if what == "wrong_amid" else 90
         histories = [tampered(name, rows, seed) for seed in range(runs)]
@@ -65,3 +65,4 @@ def test_certify_imports(show: Any) -> None:
         refused = sum(history.suspicious for history in histories)
         show(f"  {name}, {rows} rows: {harmed} of {runs} {what}, {refused} refused")
         assert refused == runs
+        assert harmed > runs // 2

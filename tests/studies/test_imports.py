@@ -12,7 +12,8 @@ from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import arena
-from surefoot.errors import Finished, InvalidInput
+from surefoot.errors import Finished, InvalidInput, StorageDamaged
+from surefoot.studies import events
 from surefoot.studies.import_order import Statement
 
 SURE = {"not_because_of_result": True}
@@ -290,6 +291,20 @@ def test_statements_travel_with_an_export(storage: str, tmp_path: Path) -> None:
     found = sf.import_study(tmp_path / "it.study", storage, "copy")
     assert found.statements() == study.statements()
     assert found.history.measured.tolist() == study.history.measured.tolist()
+
+
+def test_a_table_that_breaks_off_is_damage() -> None:
+    study = begun("memory", "broken off")
+    with pytest.raises(StorageDamaged, match="breaks off a table 2 rows before its end"):
+        study._handle.write(
+            lambda ledger, stored: [
+                events.table(Statement(3, "as measured").to_json()),
+                events.added(1, 0, 0.2, 0.0, [0.0, 0.0], None),
+                events.held(events.FREEZE, "smoke", "Eva"),
+            ]
+        )
+    assert study.status().events == 0
+    sf.delete_study("broken off", "memory")
 
 
 def test_a_statement_is_read_as_it_was_written() -> None:

@@ -20,7 +20,8 @@ class StudyLedger(Ledger):
         super().__init__(*arguments, **settings)
         self.statements: list[Statement] = []  # about the tables that were taken over
         self.in_doubt: list[tuple[int, float, float, bytes]] = []  # rows among whose order a new one is looked at
-        self._exempt = 0  # rows to come whose order was confirmed, or is that of another study
+        self._to_come = 0  # rows of a table that has begun
+        self._exempt = False  # whether their order was confirmed, or is that of another study
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
         """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed."""
@@ -40,16 +41,17 @@ class StudyLedger(Ledger):
         reason: str, by: str, *, audit: bool,
     ) -> None:  # fmt: skip
         """One event."""
+        if self._to_come and kind != events.ADD:
+            raise Impossible(f"breaks off a table {self._to_come} rows before its end", number)
         if kind == events.ASK:
             self.opened(number, arm, level, worker, audited=audit)
         elif kind == events.TELL:
             self.told(number, level, reward, safety)
         elif kind == events.ADD:
             self.added(number, arm, level, reward, safety)
-            if self._exempt:
-                self._exempt -= 1
-            else:
+            if not (self._to_come and self._exempt):
                 self.in_doubt.append((arm, level, reward, safety))
+            self._to_come = max(self._to_come - 1, 0)
         elif kind == events.TABLE:
             self._begin_table(stored_statement(reason))
         elif kind in events.CLOSES:
@@ -72,9 +74,9 @@ class StudyLedger(Ledger):
         self.statements.append(statement)
         first = self.last_number + 1
         self.amid.update(range(first, first + statement.rows - 1))
+        self._to_come, self._exempt = statement.rows, statement.exempt
         if statement.exempt:
             self.in_doubt.clear()
-            self._exempt = statement.rows
 
 
 def stored_statement(reason: object) -> Statement:
