@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import surefoot as sf
@@ -174,6 +175,36 @@ def test_history_is_taken_over_once_it_is_confirmed(pumping: Callable[..., Done]
     warm = answer(pumping("study", "create", "next", "pumps.toml", "--warm-start", "pumps", "--json"))
     assert warm["study"] == "next"
     assert sf.load_study("next").pulls == 2
+
+
+def test_a_table_is_taken_over_as_one_step_in_a_stated_order(
+    pumping: Callable[..., Done], write: Callable[[str, str], str]
+) -> None:
+    rng = np.random.default_rng(1)
+    made = [
+        f"pump {'AB'[i % 2]},0.2,{0.1 + 0.5 * rng.normal():.4f},{5.6 + 0.3 * rng.normal():.4f},{i}" for i in range(80)
+    ]
+    write("spring.csv", "\n".join(["arm,level,reward,safety,day", *made]))
+    words, sure = ("study", "add-table", "pumps", "spring.csv"), "--not-because-of-result"
+    unstated = pumping(*words, sure)
+    assert (unstated.status, "order is not given" in unstated.err) == (2, True)
+    assert pumping(*words, "--order", "as-measured").status == 2
+    taken = answer(pumping(*words, "--order", "as-measured", "--time", "day", sure, "--json"))
+    assert taken["added"] == list(range(1, 81))
+    stated = (
+        "80 results taken over from spring.csv; stated: in the order measured, by the time stamps in 'day', 0 to 79"
+    )
+    assert taken["stated"] == stated
+    assert stated in pumping("study", "show", "pumps").out
+    write(
+        "sorted.csv",
+        "\n".join(["arm,level,reward,safety,day", *sorted(made, key=lambda row: float(row.split(",")[2]))]),
+    )
+    pumping("study", "create", "other", "pumps.toml")
+    words = ("study", "add-table", "other", "sorted.csv", "--order", "as-measured", sure)
+    refused = pumping(*words)
+    assert (refused.status, "--confirm" in refused.err) == (2, True)
+    assert pumping(*words, "--confirm").out.startswith("80 results taken over, pulls 1 to 80.")
 
 
 def test_pulls_are_given_up_only_with_a_reason_and_a_confirmation(pumping: Callable[..., Done]) -> None:

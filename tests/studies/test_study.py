@@ -378,7 +378,7 @@ def test_history_that_contradicts_the_model_freezes_a_study_before_its_first_pul
     pilot = begun("memory", "pilot of a false model", load_if_exists=True, alarm_level=1e-9, policy=slow)
     while pilot.pulls < 60:
         pull = pilot.ask()
-        pilot.add(pull.arm, pull.level, 4.0 * (-1) ** pull.number, [0.1, 0.1], **SURE)
+        pilot.add(pull.arm, pull.level, 4.0 * (-1) ** pull.number, [0.1, 0.1], confirm=True, **SURE)
         pilot.cancel(pull, "only its setting was wanted", **SURE)
         if pilot.frozen:
             pilot.release("it is only a pilot", "Ada")

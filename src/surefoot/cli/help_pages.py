@@ -164,7 +164,8 @@ Examples:
   surefoot study create power problem.toml --load-if-exists    in a script that may run again
 
 The file is the one of `surefoot show --help`; its table [policy] is heeded, a
-[world] is not needed.
+[world] is not needed. After a warm start the promise needs epsilon, delta and arms
+that were not chosen after looking at the results taken over.
 """)
 
 STUDY_ASK = verbatim(f"""
@@ -189,7 +190,28 @@ Examples:
   surefoot study tell power 7 --reward 0.42 --safety pressure=6.1 --safety heat=48
   surefoot study tell power 7 --reward 0.42 --safety 6.1 --level 0.5    applied lower than asked
 
-Results count in order of number: a late one holds back later ones.
+Results count in order of number: a late one holds back later ones. The promise
+needs that another level was not chosen because of this pull's own result, of one
+with a larger number, or of one still open.
+""")
+
+STUDY_GIVE_UP = verbatim("""
+The promise needs that giving up a pull depends neither on its own result, nor on
+any result with a larger number, nor on one still open: a broken sensor is a
+reason, a reading that looked odd is none.
+""")
+
+STUDY_ADD_TABLE = verbatim("""
+Examples:
+  surefoot study add-table power spring.csv --order as-measured --not-because-of-result
+  surefoot study add-table power spring.csv --time when --not-because-of-result
+
+The first line of the file names the columns: arm (name or place), level, reward,
+and safety, or safety_NAME for each limit. Others are left alone.
+All rows are taken in, in order, and then the study decides; a row that cannot be
+is named, and nothing is taken in. The promise needs rows in the order measured
+(or an order and settings fixed without looking at results), none picked by its
+result, and epsilon, delta and arms not chosen after looking at them.
 """)
 
 STUDY_WATCH = verbatim("""

@@ -43,9 +43,12 @@ ReproductionRuns = Annotated[int | None, _work("--runs", "How many runs of each 
 Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs and fewer points.")]
 
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
-_CONFIRMED = "Confirm it: nothing is left out, or picked, because of its result."
+_CONFIRMED = "Confirm it: nothing is left out, or picked, because of a result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
-_INTAKE = "Take results in by-number, whatever the delays, or on-arrival, as they come."
+_INTAKE = "Take results in by-number, whatever the delays, or on-arrival, if delays do not depend on results."
+_ORDER = "as-measured, or fixed-beforehand: order and settings fixed without looking at results."
+_TIME = "The column of time stamps; alone they sort the rows."
+_SUSPICIOUS = "Take rows in although they look as if they were sorted by their results."
 _HANDED_IN = "The study's policy, if it is one of your own: MODULE:NAME or FILE.py:NAME."
 _OLDER = "All that were asked for longer ago: seconds, or such as 30m, 12h, 7d."
 
@@ -70,6 +73,7 @@ OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="Th
 ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
 AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
 NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write.")]
+TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file: arm, level, reward, safety.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
 
 LoadIfExists = Annotated[bool, _study("--load-if-exists", words="Continue a study of this name, if it is the same.")]
@@ -77,13 +81,16 @@ Intake = Annotated[str, _study("--intake", words=_INTAKE, metavar="WORD", defaul
 Fold = Annotated[str | None, typer.Option("--fold", hidden=True)]  # what --intake was called in the first version
 AlarmLevel = Annotated[float, _study("--alarm-level", words="The chance of a false alarm in its life.", default=True)]
 StudyBudget = Annotated[int | None, _study("--max-pulls", words="Give up after so many pulls: undecided.")]
-WarmStart = Annotated[str | None, _study("--warm-start", words="Take over the results of this study.", metavar="STUDY")]
+WarmStart = Annotated[str | None, _study("--warm-start", words="Take over all results of this study.", metavar="STUDY")]
 HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at once, to be applied side by side.")]
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
 SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
 LevelTold = Annotated[float | None, _study("--level", words="The level really applied, where it differs.")]
 Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
+Order = Annotated[str | None, _study("--order", words=_ORDER, metavar="WORD")]
+Time = Annotated[str | None, _study("--time", words=_TIME, metavar="COLUMN")]
+Confirm = Annotated[bool, _study("--confirm", words=_SUSPICIOUS)]
 Reason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT")]
 StaleReason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT", default=True)]
 By = Annotated[str | None, _study("--by", words="Who does this.", metavar="NAME", default="your login name")]

@@ -105,17 +105,39 @@ def add(
     safety: options.SafetyTold,
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
+    confirm: options.Confirm = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A result that was measured elsewhere, under the same truth."""
     return verb(
-        json, "study_pulls.add", Which(name, storage, policy), arm, level, reward, safety, source, not_because_of_result
-    )
+        json, "study_pulls.add", Which(name, storage, policy), arm, level, reward, safety, source,
+        not_because_of_result, confirm,
+    )  # fmt: skip
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_ADD_TABLE)
+def add_table(
+    name: options.StudyName,
+    file: options.TableFile,
+    order: options.Order = None,
+    time: options.Time = None,
+    source: options.Source = None,
+    not_because_of_result: options.Confirmed = False,
+    confirm: options.Confirm = False,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """A table of results that were measured elsewhere, as one step."""
+    return verb(
+        json, "study_pulls.add_table", Which(name, storage, policy), file, order, time, source, not_because_of_result,
+        confirm,
+    )  # fmt: skip
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def cancel(
     name: options.StudyName,
     number: options.PullNumber,
@@ -131,7 +153,7 @@ def cancel(
     )
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def fail(
     name: options.StudyName,
     number: options.PullNumber,
@@ -147,7 +169,7 @@ def fail(
     )
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
 def expire(
     name: options.StudyName,
     number: options.OptionalNumber = None,

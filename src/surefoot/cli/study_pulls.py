@@ -1,11 +1,13 @@
-"""`surefoot study ask`, `tell` and `add`: what to apply, and what came of it."""
+"""`surefoot study ask`, `tell`, `add` and `add-table`: what to apply, and what came of it."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.study_status import in_words, opened, told_status
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, counted
 from surefoot.studies.study import Study
 
 
@@ -30,15 +32,29 @@ def tell(
 
 def add(
     output: Output, which: Which, arm: str, level: float, reward: float, safety: list[str], source: str | None,
-    confirmed: bool,
+    unpicked: bool, confirm: bool,
 ) -> int:  # fmt: skip
     """Takes over a result that was measured elsewhere."""
     study = opened(which)
     arm_or_place: str | int = int(arm) if arm not in study.problem.names and arm.isdecimal() else arm
     made = study.add(
-        arm_or_place, level, reward, readings_in(study, safety), not_because_of_result=confirmed, source=source
+        arm_or_place, level, reward, readings_in(study, safety), not_because_of_result=unpicked, source=source,
+        confirm=confirm,
     )  # fmt: skip
     return told_status(output, study, f"The result is pull {made}", added=made)
+
+
+def add_table(
+    output: Output, which: Which, file: Path, order: str | None, time: str | None, source: str | None, unpicked: bool,
+    confirm: bool,
+) -> int:  # fmt: skip
+    """Takes over a table of results that were measured elsewhere."""
+    study = opened(which)
+    made = study.add(
+        file, order=order, time=time, not_because_of_result=unpicked, source=source or file.name, confirm=confirm
+    )  # fmt: skip
+    words = f"{counted(len(made), 'result')} taken over, pulls {made[0]} to {made[-1]}"
+    return told_status(output, study, words, added=list(made), stated=study.statements()[-1].words)
 
 
 def readings_in(study: Study, words: list[str]) -> float | dict[str, float]:

@@ -75,6 +75,8 @@ def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
     if status.imported:
         counts.append(f"{status.imported:,} imported")
     out.print(f"Pulls: {', '.join(counts) or 'none yet'}", soft_wrap=True)
+    for stated in status.imports:
+        out.print(stated, soft_wrap=True, markup=False)
 
 
 def tell_levels(output: Output, status: StudyStatus, keeps_limits: bool) -> None:

@@ -10,6 +10,7 @@ from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.study_status import opened, told_status
 from surefoot.errors import ABSENT, InvalidInput
+from surefoot.studies.inputs import UNDER_WHICH_CONDITION
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
@@ -56,8 +57,7 @@ def check_confirmed(confirmed: bool) -> None:
     """Refuses to give up a pull unless it is confirmed that its result is not the reason."""
     if not confirmed:
         raise InvalidInput(
-            "--not-because-of-result", ABSENT, "a pull may be given up only if that does not depend on its result",
-            "Add the flag once you are sure of it.",
+            "--not-because-of-result", ABSENT, UNDER_WHICH_CONDITION, "Add the flag once you are sure of it.",
         )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ class Ledger:
         self.mismatches: list[Mismatch] = []
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
+        self.amid: set[int] = set()  # numbers of results that are followed by another of the same table
         self._begin_page()
 
     # -- entries ----------------------------------------------------------------------------------------------
@@ -134,12 +135,13 @@ class Ledger:
         """Lets the learner go through what was entered since the last time.
 
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
-        once, and from there on one result at a time is, until the end. Who was interrupted may settle again.
+        once, and from there on one result at a time is, until the end, which does not come amid a table. Who was
+        interrupted may settle again.
         """
         page = self._page
         if page.audited and not self._replayed:
             self._replay(page.audited)
-        while (done := self._taken) < len(page.learned) and self.outcome is None:
+        while (done := self._taken) < len(page.learned) and (self.outcome is None or page.last_of(done) in self.amid):
             found = page.result(self.problem, done)
             if found is None:
                 number = page.numbers[page.learned[done]]

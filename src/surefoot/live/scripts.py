@@ -68,6 +68,10 @@ class ScriptWriter:
         """How many of the first steps are results."""
         return self._step[:steps].count(LEARNED)
 
+    def last_of(self, results: int) -> int:
+        """The number of the last of the first so many results; 0 if there are none."""
+        return self.numbers[self.learned[results - 1]] if results else 0
+
     def result(self, problem: Problem, i: int) -> tuple[int, float, list[float]] | None:
         """Arm, level and signals of the i-th result; None if its numbers cannot be."""
         told = self._levels[i], self._rewards[i], self._readings[i]

@@ -12,7 +12,6 @@ from surefoot.core.types import DECIDING, NULL, PULL, Decision
 from surefoot.errors import OtherVersion
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
-from surefoot.live.ledger import Ledger
 from surefoot.live.pulls import Outcome, Recommendation
 from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
@@ -49,8 +48,8 @@ class ArchivedLedger(StudyLedger):
 
     def __init__(self, settings: Settings) -> None:
         counter: Any = Counter(settings)
-        Ledger.__init__(
-            self, settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake,
+        super().__init__(
+            settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake,
             learner=counter,
         )  # fmt: skip
 

@@ -22,6 +22,7 @@ def data_notes(ledger: StudyLedger) -> tuple[str, ...]:
     notes = [f"{counted(asked, 'pull')} asked for, {counted(ledger.learner.pulls, 'result')} used"]
     if ledger.imported:
         notes.append(f"{counted(ledger.imported, 'result')} imported from elsewhere")
+        notes += [statement.words for statement in ledger.statements]
     for state in (CANCELLED, FAILED, STALE, ABORTED):
         if ledger.counts[state]:
             notes.append(f"{counted(ledger.counts[state], 'pull')} {state}, without a result")
@@ -41,11 +42,15 @@ def added_assumptions(ledger: StudyLedger) -> tuple[str, ...]:
     found = []
     given_up = sum(ledger.counts[state] for state in (CANCELLED, FAILED, STALE))
     if given_up:
-        found.append(f"{counted(given_up, 'pull')} without a result: not left out because of it (confirmed)")
+        found.append(
+            f"{counted(given_up, 'pull')} without a result: not left out because of it (confirmed), nor because of a "
+            "result with a larger number or of one still open"
+        )
     if ledger.imported:
         found.append(
             f"{counted(ledger.imported, 'imported result')}: measured under the same truth, none left out because of "
-            "its result (confirmed)"
+            "its result (confirmed), each setting chosen without knowing later results, and epsilon, delta and arms "
+            "not chosen after looking at them"
         )
     if ledger.counts[ABORTED]:
         found.append(
@@ -53,5 +58,8 @@ def added_assumptions(ledger: StudyLedger) -> tuple[str, ...]:
             "no different from those of other pulls"
         )
     if ledger.intake == ON_ARRIVAL:
-        found.append("results are taken in as they arrive: how long one takes does not depend on what it is")
+        found.append(
+            "results are taken in as they arrive: how long one takes does not depend on what it is, nor on the results "
+            "of pulls that are still open"
+        )
     return tuple(found)

@@ -13,6 +13,7 @@ from surefoot.problem import Problem
 ASK, TELL, ADD = "ask", "tell", "add"
 CANCEL, FAIL, EXPIRE, ABORT = "cancel", "fail", "expire", "abort"
 FREEZE, RELEASE, ALARM = "freeze", "release", "alarm"
+TABLE = "table"  # the results that follow are taken over together; the reason holds what was stated, as JSON
 END = "end"  # the policy has stopped; the reason holds what it said, as JSON
 
 # The state of a pull after the event that closes it.
@@ -56,6 +57,11 @@ def added(number: int, arm: int, level: float, reward: float, readings: list[flo
         "kind": ADD, "number": number, "step": OPENING, "arm": arm, "level": level, "reward": reward,
         "safety": packed(readings), "reason": reason,
     }  # fmt: skip
+
+
+def table(statement: str) -> Event:
+    """Results are taken over together: those in the events that follow, so many as the statement says."""
+    return {"kind": TABLE, "reason": statement}
 
 
 def closed(kind: str, number: int, reason: str, by: str | None = None) -> Event:

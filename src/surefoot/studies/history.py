@@ -12,6 +12,7 @@ from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.events import Event
+from surefoot.studies.import_order import Statement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,8 @@ def results_in(happened: Iterable[Event]) -> list[Result]:
 def frame_of(problem: Problem, happened: Iterable[Event]) -> "pd.DataFrame":
     """One row for each number, in order; what is not known yet is missing.
 
-    `level` is the level really applied once the result is told; the safety columns hold readings in the user's units.
+    `level` is the level really applied once the result is told; the safety columns hold readings in the user's units;
+    `measured` is the time stamp with which a result was taken over, if it had one.
     """
     try:
         pandas = import_module("pandas")
@@ -56,7 +58,7 @@ def frame_of(problem: Problem, happened: Iterable[Event]) -> "pd.DataFrame":
     signals = safety_columns(problem)
     columns = [
         "number", "arm", "name", "level", "reward", *signals, "state", "worker", "asked_at", "told_at", "asked_level",
-        "phase", "margin", "leader", "challenger", "gap", "imported", "reason", "by",
+        "phase", "margin", "leader", "challenger", "gap", "imported", "measured", "reason", "by",
     ]  # fmt: skip
     frame = pandas.DataFrame(rows_of(problem, happened, signals), columns=columns)
     for name in TIMES:
@@ -75,9 +77,12 @@ def safety_columns(problem: Problem) -> list[str]:
 def rows_of(problem: Problem, happened: Iterable[Event], signals: list[str]) -> list[dict[str, Any]]:
     """The rows by column, from the events in order."""
     rows: dict[int, dict[str, Any]] = {}
+    stamps: list[str] = []  # of the rows of a table that are to come, the next one last
     for event in happened:
         if event["step"] == events.OPENING:
-            rows[event["number"]] = opened(problem, event)
+            rows[event["number"]] = opened(problem, event) | {"measured": stamps.pop() if stamps else None}
+        elif event["kind"] == events.TABLE:
+            stamps = list(reversed(Statement.from_json(event["reason"]).stamps))
         elif event["step"] == events.CLOSING:
             row = rows[event["number"]]
             row |= {"state": events.CLOSES[event["kind"]], "reason": event["reason"], "by": event["by"]}

@@ -7,6 +7,11 @@ from surefoot.live.pulls import Pull
 from surefoot.problem import Problem
 from surefoot.problem.checks import text
 
+UNDER_WHICH_CONDITION = (
+    "a pull may be given up only if that does not depend on its result, nor on any result with a larger number, nor on "
+    "one still open"
+)
+
 
 def pull_number(pull: object) -> int:
     """The number of the pull."""
@@ -35,7 +40,7 @@ def confirm(not_because_of_result: object, rule: str) -> None:
 
 def closing_reason(reason: object, not_because_of_result: object) -> str:
     """The reason for giving up a pull, once it is confirmed that its result is not the reason."""
-    confirm(not_because_of_result, "a pull may be given up only if that does not depend on its result")
+    confirm(not_because_of_result, UNDER_WHICH_CONDITION)
     return said_reason(reason)
 
 

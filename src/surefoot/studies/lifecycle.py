@@ -66,9 +66,12 @@ def create_study(
     load_if_exists  a study of this name is continued, if it is about the same problem in the same way
     max_pulls       the budget: so many results, imported ones not counted
     intake          "by-number": results are taken in by number, which keeps the promise whatever the delays;
-                    "on-arrival": as they come, which the certificate then states as an assumption
+                    "on-arrival": as they come; how long a result takes may then depend neither on what it is nor on
+                    the results of pulls still open, which the certificate states as an assumption
     alarm_level     the chance that the data of a whole study raise the alarm although the model is right
-    warm_start      another study under the same truth, all of whose results are taken over
+    warm_start      another study under the same truth, all of whose results are taken over, in order of number; the
+                    new study decides after the last. Its promise needs epsilon, delta and arms that were not chosen
+                    after looking at those results
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "Build one with sf.Problem(...).")

@@ -12,6 +12,7 @@ from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
 from surefoot.studies.handle import Handle
+from surefoot.studies.import_order import Statement
 
 OPEN_SHOWN = 10
 LATEST_SHOWN = 6
@@ -45,6 +46,7 @@ class StudyStatusDocument(StatusDocument):
     mismatches: int
     intake: Intake
     max_pulls: int | None
+    imports: list[str]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class StudyStatus(Status):
     mismatches: int  # pulls that are not the ones recomputed
     intake: Intake
     max_pulls: int | None
+    imports: list[str]  # what was stated about each table that was taken over
 
     def to_dict(self) -> StudyStatusDocument:
         """The status as plain data."""
@@ -90,6 +93,7 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
         mismatches=len(ledger.mismatches),
         intake=ledger.intake,
         max_pulls=max_pulls,
+        imports=[statement.words for statement in ledger.statements],
     )
 
 
@@ -145,6 +149,8 @@ def in_words(problem: Problem, event: Event) -> str:
         return f"pull {number} told: reward {event['reward']:.4g}, {shown}"
     if kind in events.CLOSES:
         return f"pull {number} {DONE[kind]}: {event['reason']}"
+    if kind == events.TABLE:
+        return Statement.from_json(event["reason"]).words
     if kind == events.END:
         return "the policy has stopped"
     return f"{DONE.get(kind, kind)} by {event['by']}: {event['reason']}"

@@ -10,7 +10,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from surefoot.errors import BudgetOpen, Finished, InvalidInput, ModelAlarm, NotFrozen, NumericalBreakdown, SurefootError
+import numpy as np
+
+from surefoot.errors import (
+    ABSENT,
+    BudgetOpen,
+    Finished,
+    InvalidInput,
+    ModelAlarm,
+    NotFrozen,
+    NumericalBreakdown,
+    SurefootError,
+)
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import NOTHING, Certificate
 from surefoot.live.pulls import Outcome, Pull, Recommendation, pull_of
@@ -24,14 +35,9 @@ from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
 from surefoot.studies.handle import Handle, Settings, alarms_in, end_of
 from surefoot.studies.history import Result, frame_of, results_in
-from surefoot.studies.inputs import (
-    arm_index,
-    closing_reason,
-    confirm,
-    pull_number,
-    said_name,
-    said_reason,
-)
+from surefoot.studies.import_order import Statement
+from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
+from surefoot.studies.inputs import closing_reason, pull_number, said_name, said_reason
 from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_stopped, refuse_unless_same
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.status import StudyStatus, status_of
@@ -90,7 +96,9 @@ class Study:
     def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
 
-        The same numbers once more are accepted silently; other numbers are refused, and both are shown.
+        The promise needs that another level was chosen without knowing this pull's own result, any result with a
+        larger number, or one still open. The same numbers once more are accepted silently; other numbers are refused,
+        and both are shown.
         """
         told = pull_number(pull)
         value, readings = measured(self.problem, reward, safety)
@@ -118,39 +126,67 @@ class Study:
             warn_of_level(asked, at)
         self._warn_of_alarms(ledger.raised[before.alarms :])
 
+    @overload
     def add(
         self, arm: int | str, level: float, reward: float, safety: Safety, *, not_because_of_result: bool = False,
-        source: str | None = None,
-    ) -> int:  # fmt: skip
-        """The number of a result that was measured elsewhere, under the same truth, and is taken over.
+        source: str | None = None, confirm: bool = False,
+    ) -> int: ...  # fmt: skip
+    @overload
+    def add(
+        self, arm: object, *, order: str | None = None, time: str | None = None, not_because_of_result: bool = False,
+        source: str | None = None, confirm: bool = False,
+    ) -> range: ...  # fmt: skip
+    def add(
+        self, arm: object, level: object = ABSENT, reward: object = ABSENT, safety: object = ABSENT, *,
+        order: str | None = None, time: str | None = None, not_because_of_result: bool = False,
+        source: str | None = None, confirm: bool = False,
+    ) -> int | range:  # fmt: skip
+        """The number of a result that was measured elsewhere, under the same truth, and is taken over; or, for a whole
+        table in place of the arm, the numbers of its rows.
 
-        The promise holds only if nothing was left out because of its result: that is to be confirmed.
+        A table is a data frame, a mapping of columns, a list of rows or the Path of a CSV file, with the columns arm,
+        level, reward and safety (or safety_NAME for each limit). It is taken in as one step: all of it or nothing, and
+        the study decides after its last row.
+
+        order    "as measured": the rows stand in the order in which they were measured; "fixed beforehand": their
+                 order and their settings were fixed without looking at results
+        time     the column of time stamps. Alone they sort the rows; beside `order` they must bear it out
+        confirm  take in rows that look as if they were sorted by their results
+
+        The promise holds only if nothing was left out because of its result: that is to be confirmed. It holds no
+        longer if epsilon, delta or the arms were chosen after looking at the results.
         """
-        confirm(not_because_of_result, "history may be taken over only if none of it was picked by its result")
-        which = arm_index(self.problem, arm)
-        at = number("level", level, APPLIED, at_least=0.0, at_most=1.0)
-        value, readings = measured(self.problem, reward, safety)
-        origin = None if source is None else text("source", source, "Say in one line where it is from.")
+        check_unpicked(not_because_of_result)
+        given = any(each is not ABSENT for each in (level, reward, safety))
+        one = given or isinstance(arm, str | int | np.integer)
+        said = (order, time, source, confirm)
+        taken = (
+            one_row(self.problem, (arm, level, reward, safety), *said) if one else whole_table(self.problem, arm, *said)
+        )
 
         def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
             if ledger.outcome is not None:
                 raise Finished(ledger.outcome, ledger.learner.pulls)
             made[:] = [ledger.last_number + 1]
-            return [events.added(made[0], which, at, value, readings, origin)]
+            return import_events(self.problem, ledger, taken)
 
         made: list[int] = []
         ledger, before = self._handle.write(decide)
         self._warn_of_alarms(ledger.raised[before.alarms :])
-        return made[0]
+        return made[0] if one else range(made[0], made[0] + len(taken.rows))
 
     # -- pulls that never come back -------------------------------------------------------------------------
 
     def cancel(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
-        """Gives up an open pull that was not applied."""
+        """Gives up an open pull that was not applied.
+
+        The promise needs that this depends neither on the pull's own result, nor on any result with a larger number,
+        nor on one still open. The same holds for `fail` and `expire`.
+        """
         self._close(events.CANCEL, pull, reason, not_because_of_result)
 
     def fail(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
-        """Gives up an open pull whose measurement failed."""
+        """Gives up an open pull whose measurement failed, for reasons as independent of results as `cancel` says."""
         self._close(events.FAIL, pull, reason, not_because_of_result)
 
     def expire(
@@ -158,7 +194,7 @@ class Study:
         reason: str = "no result came back", not_because_of_result: bool = False,
     ) -> list[int]:  # fmt: skip
         """The numbers of the open pulls given up as stale: this one, or all that were asked for so long ago (seconds
-        or a timedelta)."""
+        or a timedelta); for reasons as independent of results as `cancel` says."""
         if (pull is None) == (older_than is None):
             given = (pull, older_than)
             raise InvalidInput("pull or older_than", given, "exactly one of the two is needed", "Name one of them.")
@@ -279,6 +315,10 @@ class Study:
         """Every result that was told or imported, in order of number."""
         with self._handle.store.read(self._handle.identity, self.name) as stored:
             return results_in(stored.all())
+
+    def statements(self) -> tuple[Statement, ...]:
+        """What was stated about the order of each table that was taken over."""
+        return tuple(self._handle.caught_up().statements)
 
     def audit(self) -> AuditReport:
         """Every stored decision, recomputed from the events before it, from the first one on."""

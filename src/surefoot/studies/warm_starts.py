@@ -8,6 +8,7 @@ from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.events import Event
+from surefoot.studies.import_order import TAKEN_IN, Statement
 
 if TYPE_CHECKING:
     from surefoot.studies.study import Study
@@ -18,8 +19,10 @@ OTHERWISE = "Start without it, or add what fits with study.add(...)."
 def history_for(problem: Problem, other: "Study") -> list[Event]:
     """Every result that the other study was told, in order of number, as imports into a study of this problem.
 
-    All of them are taken, so nothing is left out because of its result. Arms are found by their features and limits by
-    their names; a result that has no place in the new problem is a reason to refuse the whole.
+    All of them are taken, so nothing is left out because of its result, and the order of numbers is one in which every
+    setting depends on earlier results only, however they came in. They are one table: the new study decides after the
+    last of them. Arms are found by their features and limits by their names; a result that has no place in the new
+    problem is a reason to refuse the whole.
     """
     arms = arms_between(other.problem, problem)
     order = limits_between(other.problem, problem)
@@ -33,7 +36,11 @@ def history_for(problem: Problem, other: "Study") -> list[Event]:
         source = f"study {other.name!r}, pull {row.number}"
         readings = [row.readings[s] for s in order]
         found.append(events.added(len(found) + 1, arms[row.arm], row.level, row.reward, readings, source))
-    return found
+    if not found:
+        return []
+    doubts = tuple(doubt for each in other.statements() for doubt in each.confirmed)  # they are not washed off
+    statement = Statement(len(found), TAKEN_IN, source=f"study {other.name!r}", confirmed=doubts)
+    return [events.table(statement.to_json()), *found]
 
 
 def arms_between(old: Problem, new: Problem) -> list[int]:
