@@ -249,7 +249,7 @@ def test_absurd_readings_break_nothing_and_certify_no_level() -> None:
     known = session.levels  # by the known levels and the norm bounds, before any reading
     while not session.stopped:
         try:
-            session.tell(session.ask(), reward=9e99, safety=-9e99)
+            session.tell(session.ask(), reward=9e99, safety=-9e99, confirm=True)
         except NumericalBreakdown:
             assert session.outcome == "breakdown"
     assert (session.levels <= known).all()
@@ -470,7 +470,7 @@ def test_a_known_level_that_the_data_refute_ends_the_session_by_name(levels: Any
     session = sf.Session(problem(), sf.SafeLinGapE(levels=levels, explore=explore), max_pulls=5000)
     while not session.stopped:
         pull = session.ask()
-        session.tell(pull, reward=0.1, safety=-6.0 * pull.level)
+        session.tell(pull, reward=0.1, safety=-6.0 * pull.level, confirm=True)
     assert session.outcome == "contradiction"
     assert session.pulls < 100
     assert session.recommendation is None
@@ -480,7 +480,7 @@ def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer()
     session = sf.Session(problem(), max_pulls=5000)
     while not session.stopped:
         pull = session.ask()
-        session.tell(pull, reward=1000.0 * pull.level, safety=0.0)
+        session.tell(pull, reward=1000.0 * pull.level, safety=0.0, confirm=True)
     assert session.outcome == "contradiction"
 
 

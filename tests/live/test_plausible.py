@@ -1,0 +1,208 @@
+"""What is implausible is not taken in unasked, and not lost."""
+
+import pickle
+from math import inf, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from scenes import POLICIES, arena
+from surefoot.core.kernel import interpreting
+from surefoot.errors import Held, HeldWarning, Implausible
+from surefoot.live.learner import Learner
+from surefoot.live.plausible import REACH, surprises_in
+
+PUMPS = sf.Problem(
+    arms={"pump A": [1, 0], "pump B": [0, 1], "both": [0.6, 0.4]}, reward=sf.Reward(noise=0.5, norm=2.0),
+    safety=[sf.Limit("pressure", at_most=8.0, baseline=5.0, noise=0.3, norm=5.0)],
+    safe_level=0.2, epsilon=0.15, delta=0.05, delta_safety=0.05,
+)  # fmt: skip
+PLANT = sf.worlds.Linear.for_problem(PUMPS, theta_star=[1.5, 0.3], mu_star=[[4.0, 2.0]])
+JUDGE = PLANT.judge(PUMPS)
+
+
+def driven(session: sf.Session, pulls: int) -> sf.Session:
+    """The session after so many pulls."""
+    for _ in range(pulls):
+        pull = session.ask()
+        session.tell(pull, **PLANT.measure(pull, seed=7))
+    return session
+
+
+def state_of(session: sf.Session) -> bytes:
+    """All that was learned."""
+    return session.ledger.learner.state.whole.tobytes()
+
+
+# -- the range ----------------------------------------------------------------------------------------------------
+
+
+def test_the_reach_of_noise_has_a_chance_below_one_in_a_billion() -> None:
+    assert REACH == sqrt(2 * log(2e9))
+    assert 2 * np.exp(-(REACH**2) / 2) <= 1e-9 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_every_policy_expects_what_its_sets_allow_compiled_or_not(policy: Any) -> None:
+    world, problem = arena()
+    learner = Learner(problem, policy or sf.SafeGap(), seed=1)
+    with interpreting():
+        slow = Learner(problem, policy or sf.SafeGap(), seed=1)
+    rng = np.random.default_rng(1)
+    for number in range(1, 41):
+        arm, level = int(rng.integers(problem.size)), float(rng.choice([0.1, 0.2, 0.3]))
+        low, high = learner.expected(arm, level)
+        np.testing.assert_array_equal((low, high), slow.expected(arm, level))
+        assert (low <= high).all()
+        x = problem.features[arm]
+        means = level * np.array([x @ [1.0, 0.4], x @ [-0.7, 0.1], x @ [0.1, -0.6]])
+        assert ((low <= means) & (means <= high)).all()
+        known = level / problem.safe_level[arm] * np.array([limit.eta0 for limit in problem.safety])
+        assert (low[1:] >= known).all()
+        observed = means + rng.normal(size=3) * [0.2, 0.1, 0.05]
+        learner.take(arm, level, observed.tolist())
+        slow.take(arm, level, observed.tolist())
+
+
+def test_nothing_applied_must_read_the_baseline() -> None:
+    learner = Learner(PUMPS, sf.SafeGap(), seed=1)
+    assert not surprises_in(learner, 0, 0.0, 0.5 * 6.5, [5.0 + 0.3 * 6.5])
+    (found,) = surprises_in(learner, 0, 0.0, 0.0, [5.0 + 0.3 * 6.6])
+    assert (found.signal, found.unsafe) == ("pressure", True)
+    assert found.low == pytest.approx(5.0 - 0.3 * REACH)
+    assert found.high == pytest.approx(5.0 + 0.3 * REACH)
+
+
+def test_an_ellipsoid_without_end_refuses_nothing_on_that_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner(PUMPS, sf.SafeGap(), seed=1)
+    monkeypatch.setattr(learner, "expected", lambda arm, level: (np.array([-inf, -3.0]), np.array([inf, inf])))
+    assert not surprises_in(learner, 0, 0.2, 1e300, [-1e300])
+    (found,) = surprises_in(learner, 0, 0.2, -1e300, [1e300])
+    assert found.expected == f"at most {8.0 + 0.3 * REACH:.6g}"
+
+
+def test_honest_results_are_never_refused() -> None:
+    for seed in range(20):
+        session = sf.Session(PUMPS, seed=seed, max_pulls=200)
+        while not session.stopped:
+            pull = session.ask()
+            session.tell(pull, **PLANT.measure(pull, seed=seed))
+        assert session.outcome in ("certified", "undecided")
+
+
+# -- what happens to them -----------------------------------------------------------------------------------------
+
+
+def test_a_typo_is_refused_with_value_range_and_limit_and_nothing_is_learned() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    before, pull = state_of(session), session.ask()
+    with pytest.raises(Implausible, match=r"pressure = 56, where .* to .* was to be expected") as refused:
+        session.tell(pull, reward=0.4, safety=56.0)
+    assert (refused.value.number, refused.value.unsafe, refused.value.held) == (11, True, True)
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    assert state_of(session) == before
+    assert session.pulls == 10
+    (held,) = session.held
+    assert (held.number, held.reward, held.safety, held.unsafe) == (11, 0.4, {"pressure": 56.0}, True)
+    assert session.status().to_dict()["held"] == [held.to_dict()]
+
+
+def test_on_the_unsafe_side_nobody_is_given_a_pull_until_it_is_replaced() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    first, second = session.ask(2)
+    with pytest.raises(Implausible):
+        session.tell(first, reward=0.4, safety=56.0)
+    for again in (session.ask, lambda: session.ask(1)):
+        with pytest.raises(Held, match=r"pull 11 is held .* on the unsafe side"):
+            again()
+    session.tell(second, **PLANT.measure(second, seed=7))  # what is open may be told
+    session.tell(first, **PLANT.measure(first, seed=7))
+    assert (session.pulls, session.held) == (12, ())
+    twin = driven(sf.Session(PUMPS, seed=7), 10)
+    for pull in twin.ask(2):
+        twin.tell(pull, **PLANT.measure(pull, seed=7))
+    assert state_of(session) == state_of(twin)
+
+
+def test_on_the_safe_side_only_the_pull_itself_is_held() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    with pytest.raises(Implausible) as refused:
+        session.tell(session.ask(), reward=0.4, safety=-56.0)
+    assert not refused.value.unsafe
+    with pytest.raises(Held, match="no pull to go on with"):
+        session.ask()  # it is the same until its result is taken in
+    assert [pull.number for pull in session.ask(2)] == [12, 13]
+
+
+def test_a_reward_has_no_unsafe_side() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    with pytest.raises(Implausible, match="reward = 40, where") as refused:
+        session.tell(session.ask(), reward=40.0, safety=6.0)
+    assert not refused.value.unsafe
+
+
+def test_what_is_confirmed_is_taken_in_and_recorded() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    pull = session.ask()
+    with pytest.raises(Implausible):
+        session.tell(pull, reward=40.0, safety=6.0)
+    session.tell(pull, reward=40.0, safety=6.0, confirm=True)
+    assert (session.pulls, session.held, session.ledger.confirmed) == (11, (), [11])
+
+
+def test_a_plausible_result_needs_no_confirmation_and_is_not_marked() -> None:
+    session = sf.Session(PUMPS, seed=7)
+    pull = session.ask()
+    session.tell(pull, **PLANT.measure(pull, seed=7), confirm=True)
+    assert session.ledger.confirmed == []
+
+
+def test_a_result_that_waited_is_judged_when_its_turn_comes() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    first, second, third = session.ask(3)
+    session.tell(third, **PLANT.measure(third, seed=7))
+    session.tell(second, reward=0.4, safety=56.0)  # nobody knows yet what will be known by then
+    assert session.held == ()
+    with pytest.warns(HeldWarning, match="pull 12, which waited for an earlier one, is implausible"):
+        session.tell(first, **PLANT.measure(first, seed=7))
+    assert (session.pulls, [each.number for each in session.held]) == (11, [12])
+    with pytest.raises(Held):
+        session.ask(1)
+    session.tell(second, **PLANT.measure(second, seed=7))
+    assert (session.pulls, session.held) == (13, ())
+
+
+def test_a_result_that_waits_may_be_confirmed_in_advance() -> None:
+    session = driven(sf.Session(PUMPS, seed=7), 10)
+    first, second = session.ask(2)
+    session.tell(second, reward=40.0, safety=6.0, confirm=True)
+    session.tell(first, **PLANT.measure(first, seed=7))
+    assert (session.pulls, session.ledger.confirmed) == (12, [12])
+
+
+def test_after_the_end_nothing_is_refused() -> None:
+    session = driven(sf.Session(PUMPS, seed=7, max_pulls=12), 10)
+    first, second = session.ask(2)
+    session.tell(first, **PLANT.measure(first, seed=7))
+    session.tell(second, **PLANT.measure(second, seed=7))
+    assert session.outcome == "undecided"
+
+
+# -- what it is for -----------------------------------------------------------------------------------------------
+
+
+def test_a_gauge_that_is_converted_although_it_needs_none_certifies_nobody() -> None:
+    """The real gauge value in the place of an internal number: all fifty were certified, and pulled unsafely."""
+    limit, certified, unsafe = PUMPS.safety[0], 0, 0
+    for seed in range(50):
+        session = sf.Session(PUMPS, seed=seed, max_pulls=500)
+        with pytest.raises(Implausible):
+            while not session.stopped:
+                pull = session.ask()
+                unsafe += not JUDGE.is_safe(pull.arm, pull.level)
+                result = PLANT.measure(pull, seed=seed)
+                session.tell(pull, reward=result["reward"], safety=limit.reading(result["safety"][0]))
+        certified += session.certificate is not None
+    assert (certified, unsafe) == (0, 0)
