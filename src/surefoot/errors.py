@@ -198,7 +198,8 @@ class PullHeld(SurefootError):
     def __str__(self) -> str:
         return (
             f"Pull {self.number} has a result that is held as implausible ({self.surprises}), and was not taken in. "
-            "Tell the right value, confirm it with confirm=True (--confirm), or take it out with void(number, reason, by)."
+            "Tell the right value, confirm it with confirm=True (--confirm), or take it out with "
+            "void(number, reason, by)."
         )
 
 
@@ -349,7 +350,8 @@ class PullClosed(SurefootError):
         self.reason = reason
 
     def __str__(self) -> str:
-        closed = f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')}), so it takes no result and cannot be closed again."
+        why = f"({self.reason.rstrip('.')})"
+        closed = f"Pull {self.number} is {self.state} {why}, so it takes no result and cannot be closed again."
         if self.state == "voided":
             return f"{closed} What is voided stays out."
         return f"{closed} If it was measured after all, record it with add(arm, level, reward, safety)."

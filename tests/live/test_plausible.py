@@ -1,6 +1,7 @@
 """What is implausible is not taken in unasked, and not lost."""
 
 import pickle
+from dataclasses import replace
 from math import inf, log, sqrt
 from typing import Any
 
@@ -40,18 +41,18 @@ def state_of(session: sf.Session) -> bytes:
 
 
 def test_the_reach_of_noise_has_a_chance_below_one_in_a_billion() -> None:
-    assert REACH == sqrt(2 * log(2e9))
+    assert sqrt(2 * log(2e9)) == REACH
     assert 2 * np.exp(-(REACH**2) / 2) <= 1e-9 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_every_policy_expects_what_its_sets_allow_compiled_or_not(policy: Any) -> None:
-    world, problem = arena()
+    _, problem = arena()
     learner = Learner(problem, policy or sf.SafeGap(), seed=1)
     with interpreting():
         slow = Learner(problem, policy or sf.SafeGap(), seed=1)
     rng = np.random.default_rng(1)
-    for number in range(1, 41):
+    for _ in range(40):
         arm, level = int(rng.integers(problem.size)), float(rng.choice([0.1, 0.2, 0.3]))
         low, high = learner.expected(arm, level)
         np.testing.assert_array_equal((low, high), slow.expected(arm, level))
@@ -75,12 +76,30 @@ def test_nothing_applied_must_read_the_baseline() -> None:
     assert found.high == pytest.approx(5.0 + 0.3 * REACH)
 
 
-def test_an_ellipsoid_without_end_refuses_nothing_on_that_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_before_the_pulls_span_the_stated_norm_asks_and_the_known_level_refuses() -> None:
+    """SafeGap knows nothing by then: of the two sides of the pressure, the problem itself bounds one."""
     learner = Learner(PUMPS, sf.SafeGap(), seed=1)
-    monkeypatch.setattr(learner, "expected", lambda arm, level: (np.array([-inf, -3.0]), np.array([inf, inf])))
-    assert not surprises_in(learner, 0, 0.2, 1e300, [-1e300])
-    (found,) = surprises_in(learner, 0, 0.2, -1e300, [1e300])
-    assert found.expected == f"at most {8.0 + 0.3 * REACH:.6g}"
+    low, high = learner.expected(0, 0.1)
+    assert (low.tolist(), high.tolist()) == ([-inf, -1.5], [inf, inf])
+    (reward, pressure) = surprises_in(learner, 0, 0.1, 1e300, [-1e300])
+    assert reward.high == pytest.approx(0.1 * 2.0 + 0.5 * REACH)
+    assert (pressure.low, pressure.unsafe) == (pytest.approx(5.0 - 0.1 * 5.0 - 0.3 * REACH), False)
+    (pressure,) = surprises_in(learner, 0, 0.1, 0.0, [1e300])
+    assert (pressure.high, pressure.unsafe) == (pytest.approx(5.0 + 1.5 + 0.3 * REACH), True)
+
+
+def test_where_nothing_is_known_and_no_norm_is_stated_nothing_is_refused() -> None:
+    session = sf.Session(without_norms(PUMPS), seed=7)
+    session.tell(session.ask(), reward=1e6, safety=-1e6)
+    assert session.pulls == 1
+    with pytest.raises(Implausible, match=r"pressure = 1e\+06, where .* to 9.9634 was"):
+        session.tell(session.ask(), reward=1e6, safety=1e6)
+
+
+def without_norms(problem: sf.Problem) -> sf.Problem:
+    """The problem with norms so large that they say nothing."""
+    limits = [replace(limit, norm=1e9) for limit in problem.safety]
+    return problem.with_(reward=replace(problem.reward, norm=1e9), safety=limits)
 
 
 def test_honest_results_are_never_refused() -> None:
@@ -193,16 +212,24 @@ def test_after_the_end_nothing_is_refused() -> None:
 # -- what it is for -----------------------------------------------------------------------------------------------
 
 
+def with_converted_gauges(session: sf.Session, seed: int) -> int:
+    """How many pulls were unsafe while the real gauge value stood in the place of an internal number."""
+    limit, unsafe = PUMPS.safety[0], 0
+    while not session.stopped:
+        pull = session.ask()
+        unsafe += not JUDGE.is_safe(pull.arm, pull.level)
+        result = PLANT.measure(pull, seed=seed)
+        try:
+            session.tell(pull, reward=result["reward"], safety=limit.reading(result["safety"][0]))
+        except Implausible:
+            break
+    return unsafe
+
+
 def test_a_gauge_that_is_converted_although_it_needs_none_certifies_nobody() -> None:
-    """The real gauge value in the place of an internal number: all fifty were certified, and pulled unsafely."""
-    limit, certified, unsafe = PUMPS.safety[0], 0, 0
-    for seed in range(50):
-        session = sf.Session(PUMPS, seed=seed, max_pulls=500)
-        with pytest.raises(Implausible):
-            while not session.stopped:
-                pull = session.ask()
-                unsafe += not JUDGE.is_safe(pull.arm, pull.level)
-                result = PLANT.measure(pull, seed=seed)
-                session.tell(pull, reward=result["reward"], safety=limit.reading(result["safety"][0]))
-        certified += session.certificate is not None
-    assert (certified, unsafe) == (0, 0)
+    """All fifty were certified once, and pulled unsafely."""
+    sessions = [sf.Session(PUMPS, seed=seed, max_pulls=500) for seed in range(50)]
+    unsafe = [with_converted_gauges(session, seed) for seed, session in enumerate(sessions)]
+    assert not any(session.stopped for session in sessions)
+    assert all(session.held for session in sessions)
+    assert not any(unsafe)

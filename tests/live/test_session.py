@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.errors import Finished, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
+from surefoot.errors import Finished, Implausible, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
 from surefoot.live.pulls import Overshoot
 from surefoot.simulation import run_session
 
@@ -476,12 +476,11 @@ def test_a_known_level_that_the_data_refute_ends_the_session_by_name(levels: Any
     assert session.recommendation is None
 
 
-def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer() -> None:
+def test_a_reward_in_the_wrong_unit_is_refused_by_name() -> None:
     session = sf.Session(problem(), max_pulls=5000)
-    while not session.stopped:
-        pull = session.ask()
-        session.tell(pull, reward=1000.0 * pull.level, safety=0.0, confirm=True)
-    assert session.outcome == "contradiction"
+    with pytest.raises(Implausible, match="reward = "):
+        session.tell(session.ask(), reward=1000.0, safety=0.0)
+    assert session.pulls == 0
 
 
 def test_a_warning_that_is_an_error_loses_no_result() -> None:

@@ -3,14 +3,21 @@
 Noise takes a reading further than R sqrt(2 log 2e9) from its mean with probability below 1e-9. Whatever lies further
 than that from every mean that is still possible (E6) is a slip of the pen, a wrong unit, a broken gauge, or a problem
 that was not stated truly; a person says which.
+
+Where the results say nothing yet, as sets without norms do until the pulls span, the norm that the problem states takes
+their place: the first gauge in a wrong unit would else look very safe, and raise levels. That asks a question; no
+promise rests on it, and a norm that is not stated asks nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
+
+import numpy as np
 
 from surefoot.live.learner import Learner
 from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
 
 CHANCE = 1e-9
 REACH = sqrt(2.0 * log(2.0 / CHANCE))  # of noise, in units of its stated size
@@ -36,26 +43,34 @@ class Surprise:
     def expected(self) -> str:
         """The range in words."""
         unit = self.unit and f" {self.unit}"
-        if self.low == -float("inf"):
+        if self.low == -inf:
             return f"at most {self.high:.6g}{unit}"
-        return (
-            f"at least {self.low:.6g}{unit}"
-            if self.high == float("inf")
-            else f"{self.low:.6g} to {self.high:.6g}{unit}"
-        )
+        return f"at least {self.low:.6g}{unit}" if self.high == inf else f"{self.low:.6g} to {self.high:.6g}{unit}"
 
 
 def surprises_in(learner: Learner, arm: int, level: float, reward: float, readings: Sequence[float]) -> list[Surprise]:
     """Every value of this result that is not plausible by what the learner knows, the unsafe ones first.        (E6)"""
     problem, found = learner.problem, []
-    low, high = learner.expected(arm, level)
+    low, high = expected(learner, arm, level)
     values = [reward, *(limit.internal(each) for limit, each in zip(problem.safety, readings, strict=True))]
     for s, value in enumerate(values):
         reach = REACH * noise_of(problem, s)
         if not low[s] - reach <= value <= high[s] + reach:
             told = (reward, *readings)[s]
-            found.append(surprise(problem, s, told, low[s] - reach, high[s] + reach, below=value < low[s]))
+            found.append(surprise(problem, s, told, low[s] - reach, high[s] + reach, below=bool(value < low[s])))
     return sorted(found, key=lambda each: not each.unsafe)
+
+
+def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats]:
+    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm.  (E6)"""
+    problem = learner.problem
+    low, high = learner.expected(arm, level)
+    length = level * float(np.linalg.norm(problem.arms[arm]))
+    for s, norm in enumerate((problem.reward.norm, *(limit.norm for limit in problem.safety))):
+        if norm is not None:
+            low[s] = -length * norm if low[s] == -inf else low[s]
+            high[s] = length * norm if high[s] == inf else high[s]
+    return low, high
 
 
 def surprise(problem: Problem, s: int, value: float, low: float, high: float, *, below: bool) -> Surprise:
@@ -65,8 +80,8 @@ def surprise(problem: Problem, s: int, value: float, low: float, high: float, *,
     if s == 0:
         return Surprise("reward", value, float(low), float(high), unit, unsafe=False)
     limit = problem.safety[s - 1]
-    ends = sorted((float(limit.reading(low)), float(limit.reading(high))))
-    return Surprise(limit.name, value, *ends, unit, unsafe=below)
+    least, most = sorted((float(limit.reading(low)), float(limit.reading(high))))
+    return Surprise(limit.name, value, least, most, unit, unsafe=below)
 
 
 def noise_of(problem: Problem, s: int) -> float:
