@@ -12,7 +12,6 @@ from surefoot.core.types import DECIDING, NULL, PULL, Decision
 from surefoot.errors import OtherVersion
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
-from surefoot.live.ledger import Ledger
 from surefoot.live.pulls import Outcome, Recommendation
 from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
@@ -32,6 +31,11 @@ class Counter:
         self.levels: Floats = np.full(settings.problem.size, np.nan)  # nobody knows
         self.decision, self.margin, self.ending = Decision(PULL, DECIDING, 0, 0.0, NULL, 0.0, NULL, np.nan), 0.0, None
 
+    def begin_anew(self) -> None:
+        """None yet."""
+        self.pulls = 0
+        self.pulls_per_arm[:] = 0
+
     def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
         """One result more."""
         self.pulls += 1
@@ -49,10 +53,9 @@ class ArchivedLedger(StudyLedger):
 
     def __init__(self, settings: Settings) -> None:
         counter: Any = Counter(settings)
-        Ledger.__init__(
-            self, settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake,
-            learner=counter,
-        )  # fmt: skip
+        super().__init__(
+            settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake, learner=counter
+        )
 
     def _enter(self, kind: str, *fields: Any, audit: bool) -> None:
         """One event; what came before the end is counted before it has ended."""
