@@ -245,7 +245,8 @@ def test_pulls_are_given_up_in_states_of_their_own_and_the_rest_goes_on(storage:
     assert study.pulls == 2
     again = sf.load_study("power", storage)
     assert again.status().states == {
-        "open": 0, "told": 2, "stale": 1, "failed": 1, "cancelled": 1, "aborted-unsafe": 0
+        "open": 0, "told": 2, "stale": 1, "failed": 1, "cancelled": 1, "aborted-unsafe": 0, "held": 0,
+        "voided": 0, "recalled": 0,
     }  # fmt: skip
     assert again.audit().clean
     for number, state in ((1, "cancelled"), (2, "failed"), (3, "stale")):
