@@ -13,7 +13,7 @@ from scenes import POLICIES, arena
 from surefoot.core.kernel import interpreting
 from surefoot.errors import Held, HeldWarning, Implausible
 from surefoot.live.learner import Learner
-from surefoot.live.plausible import REACH, surprises_in
+from surefoot.live.plausible import REACH, surprises_in, surprises_in_rows
 
 PUMPS = sf.Problem(
     arms={"pump A": [1, 0], "pump B": [0, 1], "both": [0.6, 0.4]}, reward=sf.Reward(noise=0.5, norm=2.0),
@@ -109,6 +109,18 @@ def test_honest_results_are_never_refused() -> None:
             pull = session.ask()
             session.tell(pull, **PLANT.measure(pull, seed=seed))
         assert session.outcome in ("certified", "undecided")
+
+
+def test_a_table_is_judged_row_by_row_on_the_rows_before() -> None:
+    learner, rows = Learner(PUMPS, sf.SafeGap(), seed=1), []
+    for number in range(1, 31):
+        pull = sf.Pull(number, number % 3, "", 0.2, "decide", 0.0, None, None, None)
+        result = PLANT.measure(pull, seed=1)
+        rows.append((pull.arm, pull.level, result["reward"], result["safety"]))
+    rows[20] = (0, 0.2, 0.0, [58.0])
+    found = surprises_in_rows(learner, rows)
+    assert list(found) == [20]
+    assert (found[20][0].unsafe, learner.pulls) == (True, 29)
 
 
 # -- what happens to them -----------------------------------------------------------------------------------------

@@ -358,8 +358,13 @@ def test_data_that_contradict_the_model_freeze_the_study_for_all(storage: str) -
         result = measured(pull)
         return {**result, "reward": 8.0 * result["reward"] + 3.0 * (-1) ** pull.number}
 
+    def insisted() -> None:
+        for _ in range(300):
+            pull = study.ask()
+            study.tell(pull, **noisier(pull), confirm=True)
+
     with pytest.warns(sf.errors.ModelAlarm, match="frozen"), pytest.raises(Frozen, match="the alarm"):
-        study.run(noisier, max_pulls=300)
+        insisted()
     raised = other.status().contradictions
     assert raised
     with pytest.raises(Frozen, match="the alarm"):

@@ -118,8 +118,11 @@ class Ledger:
         self.outstanding[number] = Outstanding(arm, level, worker)
         self._page.opened(number, arm, level, ASKED if audited else OPENED)
 
-    def told(self, number: int, level: float, reward: float, readings: bytes, *, confirmed: bool = False) -> None:
-        """A result has come, perhaps in place of one that is held; it is taken in now or when it is due."""
+    def told(
+        self, number: int, level: float, reward: float, readings: bytes, *, confirmed: bool = False, judged: bool = True
+    ) -> None:
+        """A result has come, perhaps in place of one that is held; it is taken in now or when it is due, and judged
+        then unless it is confirmed."""
         self._enter_what_is_due()
         pull = self._open(number)
         self.counts[TOLD] += 1
@@ -129,7 +132,7 @@ class Ledger:
             self.overshoots.append(Overshoot(number, self.problem.names[pull.arm], pull.level, level))
         if self.intake == BY_NUMBER and number != self.due:
             result = level, reward, readings
-            self.outstanding[number] = pull._replace(result=result, confirmed=confirmed, held=None)
+            self.outstanding[number] = pull._replace(result=result, confirmed=confirmed or not judged, held=None)
             return
         self._learn(number, pull.arm, level, reward, readings)
 
@@ -139,7 +142,7 @@ class Ledger:
         self.imported += 1
         if self.max_pulls is not None:
             self.max_pulls += 1
-        self.told(number, level, reward, readings)
+        self.told(number, level, reward, readings, judged=False)  # whoever imports has judged it
 
     def given_up(self, number: int, state: str) -> None:
         """A pull will have no result."""

@@ -9,9 +9,10 @@ their place: the first gauge in a wrong unit would else look very safe, and rais
 promise rests on it, and a norm that is not stated asks nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, log, sqrt
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from surefoot.live.learner import Learner
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 
+Row: TypeAlias = tuple[int, float, float, Sequence[float]]  # arm, level, reward and readings, in the user's units
 CHANCE = 1e-9
 REACH = sqrt(2.0 * log(2.0 / CHANCE))  # of noise, in units of its stated size
 
@@ -59,6 +61,22 @@ def surprises_in(learner: Learner, arm: int, level: float, reward: float, readin
             told = (reward, *readings)[s]
             found.append(surprise(problem, s, told, low[s] - reach, high[s] + reach, below=bool(value < low[s])))
     return sorted(found, key=lambda each: not each.unsafe)
+
+
+def surprises_in_rows(learner: Learner, rows: Iterable[Row]) -> dict[int, list[Surprise]]:
+    """Every row of a table, by its place, that is not plausible by what the learner knows and the rows before it.
+
+    The learner takes the plausible ones in: it is to be one of the caller's own (`ledger.learner_without(0)`).
+    """
+    found: dict[int, list[Surprise]] = {}
+    for place, (arm, level, reward, readings) in enumerate(rows):
+        far = surprises_in(learner, arm, level, reward, readings)
+        if far:
+            found[place] = far
+            continue
+        limits = zip(learner.problem.safety, readings, strict=True)
+        learner.take(arm, level, [reward, *(limit.internal(each) for limit, each in limits)])
+    return found
 
 
 def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats]:

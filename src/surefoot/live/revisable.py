@@ -43,6 +43,7 @@ class RevisableLedger(Ledger):
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._order: list[int] = []  # of the results that were entered; the first ones of them were taken in
         self._kept: dict[int, Kept] = {}
+        self._free: set[int] = set()  # imported results, which are not judged here
         self.revisions: list[Revision] = []
         self.anew = 0  # how often all was learned anew
         super().__init__(*args, **settings)
@@ -118,6 +119,11 @@ class RevisableLedger(Ledger):
         self._kept[number] = Kept(arm, (level, reward, readings), self.last_number)
         super()._learn(number, arm, level, reward, readings)
 
+    def added(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
+        """A result is taken over that nobody asked for here, and that whoever imported it has judged."""
+        self._free.add(number)
+        super().added(number, arm, level, reward, readings)
+
     def _revised(self, number: int, new: Told | None, reason: str, by: str, at: int) -> Kept:
         """Notes a revision; the result as it was."""
         pull, kept = self.outstanding.get(number), self._kept.get(number)
@@ -152,7 +158,7 @@ class RevisableLedger(Ledger):
         for number in numbers:
             kept = self._kept.pop(number)
             self.outstanding[number] = Outstanding(
-                kept.arm, kept.result[0], None, kept.result, confirmed=number in self.confirmed
+                kept.arm, kept.result[0], None, kept.result, confirmed=number in self.confirmed or number in self._free
             )
             self._order.remove(number)
         if numbers and self.intake != ON_ARRIVAL:

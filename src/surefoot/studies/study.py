@@ -101,7 +101,7 @@ class Study:
         recalled: list[int] = []
         self._handle.write(decide, begin=given.clear)
         if recalled:
-            warn_of_recall(recalled)
+            warn_of_recall(sorted(recalled))
         return given[0] if n is None else given
 
     def tell(
