@@ -8,6 +8,8 @@ in, and not lost.
 
 What happened is entered first and then settled: the learner goes through it, in compiled code, and where decisions are
 to be audited says for each pull what should have been asked for. That costs no second pass.
+
+The file is long because an account has to be kept in one place: what is open, waits or is held moves together.
 """
 
 from collections import Counter
@@ -356,7 +358,8 @@ class Ledger:
     def held_result(self, number: int) -> HeldResult:
         """The held result of this pull, in the user's words."""
         pull = self.outstanding[number]
-        assert pull.held is not None
+        if pull.held is None:
+            raise Impossible(f"holds no result of pull {number}", number)
         level, reward, readings = pull.held.result
         safety = dict(zip((limit.name for limit in self.problem.safety), unpacked(readings).tolist(), strict=True))
         name = self.problem.names[pull.arm]
@@ -408,7 +411,8 @@ class Ledger:
     def _take_waiting(self, number: int) -> None:
         """Enters the result of this pull, which has waited."""
         pull = self.outstanding[number]
-        assert pull.result is not None
+        if pull.result is None:
+            raise Impossible(f"takes in pull {number}, which has no result", number)
         self._learn(number, pull.arm, *pull.result)
 
     def _learn(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:

@@ -82,8 +82,7 @@ def what_changed(
     problem: Problem, ledger: StudyLedger, number: int, before: Outcome | None, recalled: list[int]
 ) -> Corrected:
     """What the last revision of this pull has changed."""
-    revision = ledger.revision_of(number)
-    assert revision is not None
+    revision = [each for each in ledger.revisions if each.number == number][-1]
     done = "corrected" if revision.new is not None else "voided"
     words = [f"Pull {number} is {done}."]
     if before is not None and ledger.outcome is None:
