@@ -1,6 +1,7 @@
 """Results that are put right: what was decided stays, what is known is learned anew."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -394,3 +395,40 @@ def test_two_who_have_the_study_open_know_the_same(storage: str) -> None:
     if pull.number in [each.number for each in other.open_pulls]:
         other.tell(pull, **measured(pull))
     np.testing.assert_array_equal(learned(other), learned(study))
+
+
+def test_workers_who_tell_while_another_corrects_lose_nothing(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'studies.db'}"
+    begun(address)
+
+    def work(name: str) -> int:
+        study, done = sf.load_study("power", address), 0
+        for _ in range(8):
+            pull = study.ask(worker=name)
+            try:
+                study.tell(pull, **measured(pull))
+                done += 1
+            except Recalled:
+                pass
+        return done
+
+    def mend() -> int:
+        study, done = sf.load_study("power", address), 0
+        while done < 4:
+            told = study.results()
+            if len(told) > done:
+                row = told[done]
+                study.correct(row.number, reward=row.reward + 0.001, **WHO)
+                done += 1
+        return done
+
+    with ThreadPoolExecutor(4) as pool:
+        told = [pool.submit(work, f"worker {i}") for i in range(3)]
+        mended = pool.submit(mend)
+        counts = [each.result() for each in told]
+    assert mended.result() == 4
+    study = sf.load_study("power", address)
+    assert len(study.results()) == sum(counts)
+    assert len(study.corrections) == 4
+    assert study.audit().clean
+    np.testing.assert_array_equal(learned(study), taught(study, [row[1:] for row in study.results()][: study.pulls]))
