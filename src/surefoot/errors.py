@@ -137,6 +137,72 @@ class NotOpen(SurefootError):
         return f"Pull {shown(self.number)} is not open, because it was never asked for or was told already. {waiting}"
 
 
+class Implausible(SurefootError):
+    """A result with a chance below 1e-9 under everything that the problem and the data still allow."""
+
+    remedy = (
+        "Check the number, its unit and its sign, and tell it again: the right value, or the same with confirm=True "
+        "(--confirm) if that is what was measured."
+    )
+
+    def __init__(
+        self, number: int | None, name: str, level: float, surprises: Iterable[str], unsafe: bool, held: bool
+    ) -> None:
+        self.number = number  # of the pull; None for a result that was to be imported
+        self.name = name
+        self.level = level
+        self.surprises = tuple(surprises)  # value, expected range and unit of each signal
+        self.unsafe = unsafe
+        self.held = held
+        super().__init__(number, name, level, self.surprises, unsafe, held)
+
+    def __str__(self) -> str:
+        which = "A result" if self.number is None else f"The result of pull {self.number}"
+        far = f"{which} ({self.name} at level {self.level:.4g}) is implausible: {'; '.join(self.surprises)}."
+        kept = "It is not taken in and not lost: the pull is held with it." if self.held else "It is not taken in."
+        if self.held and self.unsafe:
+            kept += " It lies on the unsafe side, so no pull is given to anyone until this is settled."
+        return f"{far} {kept} {self.remedy}"
+
+
+class Held(SurefootError):
+    """A question for a pull while an implausible result waits for a person."""
+
+    def __init__(self, number: int, surprises: str, worker: str | None, unsafe: bool) -> None:
+        super().__init__(number, surprises, worker, unsafe)
+        self.number = number
+        self.surprises = surprises
+        self.worker = worker
+        self.unsafe = unsafe
+
+    def __str__(self) -> str:
+        whose = f", which {self.worker} told," if self.worker else ""
+        side = (
+            "on the unsafe side, so no pull is given to anyone" if self.unsafe else "so there is no pull to go on with"
+        )
+        return (
+            f"The result of pull {self.number}{whose} is held as implausible ({self.surprises}), {side}. Tell pull "
+            f"{self.number} again: the right value, or the same with confirm=True (--confirm) if that is what was "
+            "measured."
+        )
+
+
+class PullHeld(SurefootError):
+    """Something that cannot be done with a pull whose result is held."""
+
+    def __init__(self, number: int, surprises: str) -> None:
+        super().__init__(number, surprises)
+        self.number = number
+        self.surprises = surprises
+
+    def __str__(self) -> str:
+        return (
+            f"Pull {self.number} has a result that is held as implausible ({self.surprises}), and was not taken in. "
+            "Tell the right value, confirm it with confirm=True (--confirm), or take it out with "
+            "void(number, reason, by)."
+        )
+
+
 class NumericalBreakdown(SurefootError):
     """A numerical surprise: the numbers can no longer be trusted, so nothing more is pulled."""
 
@@ -269,7 +335,8 @@ class AlreadyTold(SurefootError):
     def __str__(self) -> str:
         return (
             f"Pull {self.number} has a result already: stored is {shown(self.stored)}, and {shown(self.told)} is "
-            "something else. The stored one stays. Repeat the very same numbers, or tell another pull."
+            "something else. The stored one stays. Repeat the very same numbers, tell another pull, or put a mistake "
+            "right with correct(number, ..., reason, by)."
         )
 
 
@@ -283,10 +350,37 @@ class PullClosed(SurefootError):
         self.reason = reason
 
     def __str__(self) -> str:
+        why = f"({self.reason.rstrip('.')})"
+        closed = f"Pull {self.number} is {self.state} {why}, so it takes no result and cannot be closed again."
+        if self.state == "voided":
+            return f"{closed} What is voided stays out."
+        return f"{closed} If it was measured after all, record it with add(arm, level, reward, safety)."
+
+
+class Recalled(PullClosed):
+    """A result for a pull that was recalled: corrected results do not certify its level."""
+
+    def __str__(self) -> str:
         return (
-            f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')}), so it takes no result and cannot be "
-            "closed again. If it was measured after all, record it with add(arm, level, reward, safety)."
+            f"Pull {self.number} was recalled ({self.reason.rstrip('.')}): corrected results do not certify its level. "
+            "If it is not applied yet, leave it. If it was, record it with add(arm, level, reward, safety)."
         )
+
+
+class NotTold(SurefootError):
+    """A correction of a pull without a result."""
+
+    def __init__(self, number: int, state: str) -> None:
+        super().__init__(number, state)
+        self.number = number
+        self.state = state
+
+    def __str__(self) -> str:
+        remedy = {
+            "open": "Tell its result, or give it up with cancel or fail.",
+            "voided": "What is voided stays so; a result that counts after all is recorded with add(...).",
+        }.get(self.state, "If it was measured after all, record it with add(arm, level, reward, safety).")
+        return f"Pull {self.number} is {self.state}, so there is no result to correct or to void. {remedy}"
 
 
 class StorageError(SurefootError):
@@ -359,6 +453,14 @@ class OtherVersionWarning(SurefootWarning):
 
 class ModelAlarm(SurefootWarning):
     """Data that contradict the model; the study is frozen."""
+
+
+class HeldWarning(SurefootWarning):
+    """A result that had waited for an earlier one turned out implausible when its turn came, and is held."""
+
+
+class RecalledWarning(SurefootWarning):
+    """Open pulls were recalled: corrected results do not certify their levels."""
 
 
 class NeverStopsWarning(SurefootWarning):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.errors import Finished, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
+from surefoot.errors import Finished, Implausible, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
 from surefoot.live.pulls import Overshoot
 from surefoot.simulation import run_session
 
@@ -249,7 +249,7 @@ def test_absurd_readings_break_nothing_and_certify_no_level() -> None:
     known = session.levels  # by the known levels and the norm bounds, before any reading
     while not session.stopped:
         try:
-            session.tell(session.ask(), reward=9e99, safety=-9e99)
+            session.tell(session.ask(), reward=9e99, safety=-9e99, confirm=True)
         except NumericalBreakdown:
             assert session.outcome == "breakdown"
     assert (session.levels <= known).all()
@@ -470,18 +470,17 @@ def test_a_known_level_that_the_data_refute_ends_the_session_by_name(levels: Any
     session = sf.Session(problem(), sf.SafeLinGapE(levels=levels, explore=explore), max_pulls=5000)
     while not session.stopped:
         pull = session.ask()
-        session.tell(pull, reward=0.1, safety=-6.0 * pull.level)
+        session.tell(pull, reward=0.1, safety=-6.0 * pull.level, confirm=True)
     assert session.outcome == "contradiction"
     assert session.pulls < 100
     assert session.recommendation is None
 
 
-def test_a_reward_in_the_wrong_unit_ends_by_name_and_not_in_a_confident_answer() -> None:
+def test_a_reward_in_the_wrong_unit_is_refused_by_name() -> None:
     session = sf.Session(problem(), max_pulls=5000)
-    while not session.stopped:
-        pull = session.ask()
-        session.tell(pull, reward=1000.0 * pull.level, safety=0.0)
-    assert session.outcome == "contradiction"
+    with pytest.raises(Implausible, match="reward = "):
+        session.tell(session.ask(), reward=1000.0, safety=0.0)
+    assert session.pulls == 0
 
 
 def test_a_warning_that_is_an_error_loses_no_result() -> None:

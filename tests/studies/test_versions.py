@@ -65,6 +65,8 @@ def verbs(study: sf.Study) -> list[Any]:
         lambda: study.tell(1, reward=0.0, safety=[0.0, 0.0]),
         lambda: study.add(0, 0.1, 0.0, [0.0, 0.0], not_because_of_result=True),
         lambda: study.cancel(1, "never applied", not_because_of_result=True),
+        lambda: study.correct(1, reward=0.1, reason="a typo", by="Ada"),
+        lambda: study.void(1, reason="the wrong bottle", by="Ada"),
         lambda: study.freeze("a storm", "Ada"),
         lambda: study.release("it is over", "Ada"),
         lambda: study.run(measured),
@@ -122,6 +124,18 @@ def test_the_audit_of_another_version_says_why_it_recomputes_nothing(
     )
     with pytest.warns(OtherVersionWarning):
         assert check_storage(address).sound
+
+
+def test_corrections_can_be_read_in_another_version(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = driven(begun(address), 5)
+    study.correct(2, reward=0.3, reason="a typo", by="Ada")
+    study.void(4, reason="the wrong bottle", by="Ada")
+    driven(study, 2)
+    monkeypatch.setattr(sf.SafeGap, "version", sf.SafeGap.version + 1)
+    with pytest.warns(OtherVersionWarning):
+        again = sf.load_study("power", address)
+    assert (again.pulls, again.corrections, again.results()) == (6, study.corrections, study.results())
+    assert again.status().pulls_per_arm == study.status().pulls_per_arm
 
 
 def test_a_warm_start_carries_its_data_into_a_new_study(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

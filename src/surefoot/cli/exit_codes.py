@@ -21,7 +21,7 @@ MEANINGS = {
     CONTRADICTION: "contradiction: the data rule out every model that the problem allows",
     BREAKDOWN: "numerical breakdown, or an error inside surefoot",
     ENDED: "the study has ended: there is no further pull to ask for",
-    HELD: "no pull now: the study is frozen, or all that is left of its budget is open",
+    HELD: "no pull now: the study is frozen, an implausible result is held, or all that is left of its budget is open",
     STORAGE: "the storage failed; nothing of this step was written",
     FAULTS: "an audit or a check found something wrong",
     INTERRUPTED: "interrupted by Ctrl-C",
@@ -38,7 +38,7 @@ def of_error(error: BaseException) -> int:
         return BREAKDOWN
     if isinstance(error, errors.Finished):
         return ENDED
-    if isinstance(error, errors.Frozen | errors.BudgetOpen):
+    if isinstance(error, errors.Frozen | errors.BudgetOpen | errors.Held | errors.Implausible):
         return HELD
     if isinstance(error, errors.StorageError):
         return STORAGE

@@ -190,7 +190,9 @@ Examples:
   surefoot study tell power 7 --reward 0.42 --safety pressure=6.1 --safety heat=48
   surefoot study tell power 7 --reward 0.42 --safety 6.1 --level 0.5    applied lower than asked
 
-Results count in order of number: a late one holds back later ones. The promise
+Results count in order of number: a late one holds back later ones. What is
+implausible is held, not taken in: tell it again, the right value, or the same
+with --confirm. A mistake that was taken in is put right by `correct`. The promise
 needs that another level was not chosen because of this pull's own result, of one
 with a larger number, or of one still open.
 """)
@@ -212,6 +214,17 @@ All rows are taken in, in order, and then the study decides; a row that cannot b
 is named, and nothing is taken in. The promise needs rows in the order measured
 (or an order and settings fixed without looking at results), none picked by its
 result, and epsilon, delta and arms not chosen after looking at them.
+""")
+
+STUDY_CORRECT = verbatim("""
+Examples:
+  surefoot study correct power 7 --safety 5.6 --reason "typed 56 for 5.6"
+  surefoot study correct power 7 --reward 0.42 --reason "wrong unit" --by Ada
+  surefoot study void power 7 --reason "the gauge was not connected"
+
+Everything is learned anew; open pulls above the level that is certified then are
+recalled, and an answer that no longer stands is reopened. Whether a result is
+corrected or voided must not depend on whether it pleased.
 """)
 
 STUDY_WATCH = verbatim("""

@@ -45,6 +45,7 @@ Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs an
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
 _CONFIRMED = "Confirm it: nothing is left out, or picked, because of a result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
+_NEW_SAFETY = "The right readings, of all limits; left out: as they were told."
 _INTAKE = "Take results in by-number, whatever the delays, or on-arrival, if delays do not depend on results."
 _ORDER = "as-measured, or fixed-beforehand: order and settings fixed without looking at results."
 _TIME = "The column of time stamps; alone they sort the rows."
@@ -90,10 +91,13 @@ LevelTold = Annotated[float | None, _study("--level", words="The level really ap
 Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
 Order = Annotated[str | None, _study("--order", words=_ORDER, metavar="WORD")]
 Time = Annotated[str | None, _study("--time", words=_TIME, metavar="COLUMN")]
-Confirm = Annotated[bool, _study("--confirm", words=_SUSPICIOUS)]
+ConfirmOrder = Annotated[bool, _study("--confirm", words=_SUSPICIOUS)]
 Reason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT")]
 StaleReason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT", default=True)]
 By = Annotated[str | None, _study("--by", words="Who does this.", metavar="NAME", default="your login name")]
+Confirm = Annotated[bool, _study("--confirm", words="It was measured so, however implausible it is.")]
+NewReward = Annotated[float | None, _study("--reward", words="The right reward; left out: as it was told.")]
+NewSafety = Annotated[list[str] | None, _study("--safety", words=_NEW_SAFETY, metavar="[NAME=]NUMBER")]
 Confirmed = Annotated[bool, _study("--not-because-of-result", words=_CONFIRMED)]
 OlderThan = Annotated[str | None, _study("--older-than", words=_OLDER, metavar="AGE")]
 Once = Annotated[bool, _study("--once", words="Show it once and end.")]

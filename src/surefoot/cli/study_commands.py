@@ -88,12 +88,45 @@ def tell(
     reward: options.RewardTold,
     safety: options.SafetyTold,
     level: options.LevelTold = None,
+    confirm: options.Confirm = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The result of an open pull."""
-    return verb(json, "study_pulls.tell", Which(name, storage, policy), number, reward, safety, level)
+    return verb(json, "study_pulls.tell", Which(name, storage, policy), number, reward, safety, level, confirm)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_CORRECT)
+def correct(
+    name: options.StudyName,
+    number: options.PullNumber,
+    reason: options.Reason,
+    reward: options.NewReward = None,
+    safety: options.NewSafety = None,
+    by: options.By = None,
+    confirm: options.Confirm = False,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """Put a told result right."""
+    which = Which(name, storage, policy)
+    return verb(json, "study_corrections.correct", which, number, reward, safety, reason, by, confirm)
+
+
+@app.command(cls=help_pages.Command)
+def void(
+    name: options.StudyName,
+    number: options.PullNumber,
+    reason: options.Reason,
+    by: options.By = None,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """Take a result out, for a reason that is not the result."""
+    return verb(json, "study_corrections.void", Which(name, storage, policy), number, reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -105,7 +138,7 @@ def add(
     safety: options.SafetyTold,
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
-    confirm: options.Confirm = False,
+    confirm: options.ConfirmOrder = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
@@ -125,7 +158,7 @@ def add_table(
     time: options.Time = None,
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
-    confirm: options.Confirm = False,
+    confirm: options.ConfirmOrder = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,

@@ -22,11 +22,11 @@ def ask(output: Output, which: Which, count: int | None, worker: str | None) -> 
 
 
 def tell(
-    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: float | None
-) -> int:  # fmt: skip
+    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: float | None, confirm: bool
+) -> int:
     """Takes the result of an open pull."""
     study = opened(which)
-    study.tell(pull, reward=reward, safety=readings_in(study, safety), level=level)
+    study.tell(pull, reward=reward, safety=readings_in(study, safety), level=level, confirm=confirm)
     return told_status(output, study, f"Pull {pull} is told", told=pull)
 
 

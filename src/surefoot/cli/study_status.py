@@ -17,7 +17,16 @@ from surefoot.studies.lifecycle import load_study
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
-CHANGES = ("pulls", "outcome", "gap", "frozen", "open", "held_back", "contradictions")  # of a status, after a verb
+CHANGES = (
+    "pulls",
+    "outcome",
+    "gap",
+    "frozen",
+    "open",
+    "held_back",
+    "held",
+    "contradictions",
+)  # of a status, after a verb
 
 
 def opened(which: Which) -> Study:
@@ -68,6 +77,11 @@ def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
         out.print(Text(f"Alarm: {message}", "red"))
     if status.mismatches:
         out.print(Text(f"{counted(status.mismatches, 'pull')} not as recomputed: surefoot study audit", "yellow"))
+    for held in status.held:
+        everyone = " (nobody is given a pull)" if held.unsafe else ""
+        out.print(Text(f"Held, pull {held.number}: {held.surprises}{everyone}", "yellow"))
+    for words in status.corrections:
+        out.print(Text(f"Put right, {words}", "yellow"))
     tell_levels(output, status, study.policy.guarantee(study.problem).keeps_limits)
     counts = [f"{count:,} {state}" for state, count in status.states.items() if count]
     if status.held_back:
@@ -109,7 +123,7 @@ def told_status(output: Output, study: Study, words: str, **table: Any) -> int:
     status = study.status()
     document, gap = status.to_dict(), known_gap(status)
     held = f", {status.held_back:,} held back" if status.held_back else ""
-    stands = "frozen" if status.frozen else phase(status)
+    stands = "frozen" if status.frozen else "held" if status.held else phase(status)
     shown_gap = "" if gap is None else f", gap {gap:.4g}"
     said = f"{words}. {study.name}: {stands}, {counted(status.pulls, 'result')}{held}{shown_gap}."
     return output.answer({**table, **{key: document[key] for key in CHANGES}}, said)  # type: ignore[literal-required]

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-STATES = {"stale": "yellow", "failed": "yellow", "cancelled": "dim", "aborted-unsafe": "red"}
+STATES = {
+    "stale": "yellow", "failed": "yellow", "cancelled": "dim", "aborted-unsafe": "red", "held": "red",
+    "voided": "yellow", "recalled": "yellow",
+}  # fmt: skip
 
 
 def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
@@ -105,6 +108,7 @@ def picture(study: Study, seen: Overview, history: live.History) -> Group:
     if status.frozen:
         parts.insert(0, Text(f" FROZEN by {status.frozen['by']}: {status.frozen['reason']} ", "bold white on red"))
     parts += [Text(f"Alarm: {message}", "red") for message in status.contradictions]
+    parts += [Text(f"Held, pull {each.number}: {each.surprises}", "red") for each in status.held]
     counts = [(f"{count:,} {state}", STATES.get(state, "")) for state, count in status.states.items() if count]
     told = Text("\n") + Text(", ").join(Text(words, style) for words, style in counts)
     if status.held_back:

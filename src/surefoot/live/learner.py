@@ -11,7 +11,7 @@ from surefoot.core.records import Answers, Script, decision_of, new_answers
 from surefoot.core.types import EXPLORING, NULL, PULL, ROUND, Decision, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy
-from surefoot.policies.bound import faced, replay_of, unchecked
+from surefoot.policies.bound import expect_of, faced, replay_of, unchecked
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.progress import compiling
@@ -35,6 +35,8 @@ class Learner:
         self.state, self.work = self._faced.new_state(), self._faced.new_work()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
+        self._expect, self._low, self._high = expect_of(self._faced), *np.zeros((2, len(self._faced.inst.R)))
+        self._expected_before = False
         self._step(BEGUN)
         self._replay = unchecked(self._replay)  # from here on every argument is of the type of now: see check_script
 
@@ -49,6 +51,11 @@ class Learner:
         one = self._one
         one.arm[0], one.applied[0], one.observed[0] = arm, level, observed
         self._step(LEARNED)
+
+    def begin_anew(self) -> None:
+        """Forgets everything."""
+        self.healthy = True
+        self._step(BEGUN)
 
     def replay(self, script: Script) -> Answers:
         """Where an experiment would stand after the steps of the script; the decisions that were due on the way."""
@@ -72,6 +79,17 @@ class Learner:
         answers = new_answers(count + n)
         self._run(script, answers)
         return [decision_of(answers, p) for p in range(count, count + n)]
+
+    def expected(self, arm: int, level: float) -> tuple[Floats, Floats]:
+        """The lowest and the highest mean of each signal, as the core sees it, that is still possible for a pull of
+        this arm at this level; infinite where nothing is known.                                             (E6)"""
+        if not (0 <= arm < self.problem.size and 0.0 <= level <= 1.0):
+            reason = "must be an arm of the problem and a level from 0 to 1"
+            raise InvalidInput("pull", (arm, level), reason, "Ask about a pull that can be made.")
+        self._expect(self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high)
+        if not self._expected_before:
+            self._expect, self._expected_before = unchecked(self._expect), True
+        return self._low.copy(), self._high.copy()
 
     # -- where it stands --------------------------------------------------------------------------------------
 

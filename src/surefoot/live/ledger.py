@@ -3,24 +3,30 @@ was found to contradict the model. Sessions in memory and studies in a storage k
 
 Results are taken in by number: one that comes late holds back those behind it, so that what is learned does not depend
 on which came first, and a pull that was given up is passed over. On arrival, a result is taken in when it comes. What
-comes in after the end is kept and changes nothing.
+comes in after the end is kept and changes nothing. A result that is implausible when its turn comes is held: not taken
+in, and not lost.
 
 What happened is entered first and then settled: the learner goes through it, in compiled code, and where decisions are
 to be audited says for each pull what should have been asked for. That costs no second pass.
+
+The file is long because an account has to be kept in one place: what is open, waits or is held moves together.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from surefoot.core.loop import ASKED, OPENED
 from surefoot.core.types import DECIDING
-from surefoot.errors import BudgetOpen
+from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
 from surefoot.live.certificate import Certificate, certify_answer
 from surefoot.live.learner import Learner
 from surefoot.live.model_checks import Finding, ModelChecks
-from surefoot.live.pulls import Outcome, Overshoot, Recommendation, Status, arm_name
+from surefoot.live.plausible import Surprise, surprises_in
+from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Recommendation, Status, arm_name
+from surefoot.live.readings import unpacked
 from surefoot.live.scripts import ScriptWriter
 from surefoot.policies import Policy
 from surefoot.problem import Problem
@@ -30,7 +36,19 @@ BY_NUMBER: Intake = "by-number"
 ON_ARRIVAL: Intake = "on-arrival"
 
 OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED = "open", "told", "stale", "failed", "cancelled", "aborted-unsafe"
-STATES = (OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED)
+HELD, VOIDED, RECALLED = "held", "voided", "recalled"
+STATES = (OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED, HELD, VOIDED, RECALLED)
+
+
+Told: TypeAlias = tuple[float, float, bytes]  # level, reward, readings
+
+
+class Holding(NamedTuple):
+    """An implausible result, and why it is."""
+
+    result: Told
+    surprises: str
+    unsafe: bool
 
 
 class Outstanding(NamedTuple):
@@ -39,7 +57,9 @@ class Outstanding(NamedTuple):
     arm: int
     level: float
     worker: str | None
-    result: tuple[float, float, bytes] | None  # level, reward, readings, where it is told and waits for an earlier one
+    result: Told | None = None  # where it is told and waits for an earlier one
+    confirmed: bool = False  # it is to be taken in whatever it is
+    held: Holding | None = None
 
 
 class Stop(NamedTuple):
@@ -77,16 +97,20 @@ class Ledger:
         self.stop: Stop | None = None
         self.overshoots: list[Overshoot] = []
         self.raised: list[str] = []  # every way in which the data were found to contradict the model
+        self.known: set[str] = set()  # those of them that the data show now
+        self.confirmed: list[int] = []  # pulls whose results a person confirmed
         self.mismatches: list[Mismatch] = []
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
         self.amid: set[int] = set()  # numbers of results that are followed by another of the same table
+        self._moved = False  # whether the turn of results that waited may have come
         self._begin_page()
 
     # -- entries ----------------------------------------------------------------------------------------------
 
     def opened(self, number: int, arm: int, level: float, worker: str | None = None, *, audited: bool = False) -> None:
         """A pull is given out; if it is audited, what should have been is recomputed."""
+        self._enter_what_is_due()
         if number != self.last_number + 1:
             raise Impossible(f"goes from pull {self.last_number} to pull {number}", number)
         if not (isinstance(arm, int) and 0 <= arm < self.problem.size):
@@ -94,23 +118,26 @@ class Ledger:
         if not (isinstance(level, float) and 0.0 <= level <= 1.0):
             raise Impossible(f"holds numbers of pull {number} that nobody can have asked for", number)
         self.last_number = number
-        self.outstanding[number] = Outstanding(arm, level, worker, None)
+        self.outstanding[number] = Outstanding(arm, level, worker)
         self._page.opened(number, arm, level, ASKED if audited else OPENED)
 
-    def told(self, number: int, level: float, reward: float, readings: bytes) -> None:
-        """A result has come; it is taken in now or when it is due."""
+    def told(
+        self, number: int, level: float, reward: float, readings: bytes, *, confirmed: bool = False, judged: bool = True
+    ) -> None:
+        """A result has come, perhaps in place of one that is held; it is taken in now or when it is due, and judged
+        then unless it is confirmed."""
+        self._enter_what_is_due()
         pull = self._open(number)
         self.counts[TOLD] += 1
+        if confirmed:
+            self.confirmed.append(number)
         if level != pull.level and isinstance(level, float) and self.is_too_high(pull.level, level):
             self.overshoots.append(Overshoot(number, self.problem.names[pull.arm], pull.level, level))
         if self.intake == BY_NUMBER and number != self.due:
-            self.outstanding[number] = pull._replace(result=(level, reward, readings))
+            result = level, reward, readings
+            self.outstanding[number] = pull._replace(result=result, confirmed=confirmed or not judged, held=None)
             return
-        self._page.told(number, level, reward, readings)
-        del self.outstanding[number]
-        self.due += 1
-        if self.outstanding or self._passed:
-            self._enter_what_is_due()
+        self._learn(number, pull.arm, level, reward, readings)
 
     def added(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
         """A result is taken over that nobody asked for here; the budget is one of pulls that are asked for."""
@@ -118,20 +145,65 @@ class Ledger:
         self.imported += 1
         if self.max_pulls is not None:
             self.max_pulls += 1
-        self.told(number, level, reward, readings)
+        self.told(number, level, reward, readings, judged=False)  # whoever imports has judged it
 
     def given_up(self, number: int, state: str) -> None:
         """A pull will have no result."""
-        self._open(number)
-        del self.outstanding[number]
-        self.counts[state] += 1
-        self._page.dropped(number)
-        self._passed.add(number)
         self._enter_what_is_due()
+        self._open(number)
+        self._pass_over(number, state)
+
+    def held(self, number: int, holding: Holding) -> None:
+        """A result is implausible: one that was just told, or that had waited until now."""
+        pull = self.outstanding.get(number)
+        if pull is None:
+            raise Impossible(f"holds pull {number}, which is not open", number)
+        self._untell(number, pull)
+        self.outstanding[number] = pull._replace(result=None, confirmed=False, held=holding)
 
     # -- what follows from them -------------------------------------------------------------------------------
 
     def settle(self) -> None:
+        """Lets the learner go through what was entered since the last time, and through what is due by then."""
+        self._enter_what_is_due()
+        self.settle_page()
+
+    def bring_in(self) -> tuple[int, Holding] | None:
+        """Takes in what is due, one result at a time, up to the first that had waited and is implausible now: that is
+        to be held. None once all is taken in."""
+        self.settle_page()
+        while self._moved:
+            number = self._next_waiting()
+            if number is None:
+                self._moved = False
+                break
+            pull = self.outstanding[number]
+            if pull.result is not None and not pull.confirmed:
+                found = self.judged(number, *pull.result)
+                if found is not None:
+                    return number, found
+            self._take_waiting(number)
+            self.settle_page()
+        return None
+
+    def judged(self, number: int, level: float, reward: float, readings: bytes) -> Holding | None:
+        """Why this result of an outstanding pull, whose turn it is, is to be held; None where it is plausible."""
+        found = self.surprises(self.outstanding[number].arm, level, reward, readings)
+        if not found:
+            return None
+        return Holding((level, reward, readings), "; ".join(map(str, found)), any(each.unsafe for each in found))
+
+    def surprises(self, arm: int, level: float, reward: float, readings: bytes) -> list[Surprise]:
+        """What is implausible in a result by all that was taken in so far; after the end nothing is taken in."""
+        if self.outcome is not None:
+            return []
+        return surprises_in(self.learner, arm, level, reward, unpacked(readings).tolist())
+
+    def is_due(self, number: int) -> bool:
+        """Whether a result of this pull would be taken in at once."""
+        return self.intake == ON_ARRIVAL or number == self.due
+
+    def settle_page(self) -> None:
         """Lets the learner go through what was entered since the last time.
 
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
@@ -155,16 +227,25 @@ class Ledger:
     @property
     def unsettled(self) -> bool:
         """Whether results were entered and not taken in, as after an interruption."""
-        return self._taken < len(self._page.learned)
+        return self._taken < len(self._page.learned) or self._moved
 
     def allowance(self, wanted: int) -> int:
         """How many of so many pulls may be given out; none left is refused by name."""
         if self.max_pulls is None:
             return wanted
-        left = self.max_pulls - self.learner.pulls - len(self.outstanding)
+        left = self.max_pulls - self.spent - len(self.outstanding)
         if left <= 0:
+            if not self.open_numbers:
+                self.refuse_if_held(self.holding)
             raise BudgetOpen(self.max_pulls, self.open_numbers)
         return min(wanted, left)
+
+    def refuse_if_held(self, numbers: Iterable[int]) -> None:
+        """Nothing, when none of these pulls is held; otherwise the first of them is named."""
+        for number in numbers:
+            pull = self.outstanding.get(number)
+            if pull is not None and pull.held is not None:
+                raise Held(number, pull.held.surprises, pull.worker, pull.held.unsafe)
 
     def is_too_high(self, certified: float, applied: float) -> bool:
         """Whether a pull was applied above the level that was certified."""
@@ -175,18 +256,38 @@ class Ledger:
     @property
     def outcome(self) -> Outcome | None:
         """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" or "breakdown"."""
-        pulls, ending = self.learner.pulls, self.learner.ending
-        spent = ending is None and self.max_pulls is not None and pulls >= self.max_pulls
+        ending = self.learner.ending
+        spent = ending is None and self.max_pulls is not None and self.spent >= self.max_pulls
         return "undecided" if spent else ending
+
+    @property
+    def spent(self) -> int:
+        """How much of the budget is used up: a voided result was a pull all the same."""
+        return self.learner.pulls + self.counts[VOIDED]
 
     @property
     def open_numbers(self) -> list[int]:
         """The pulls that wait for a result."""
-        return [number for number, pull in self.outstanding.items() if pull.result is None]
+        return [number for number, pull in self.outstanding.items() if pull.result is None and pull.held is None]
+
+    @property
+    def holding(self) -> list[int]:
+        """The pulls whose results are held."""
+        return [number for number, pull in self.outstanding.items() if pull.held is not None]
+
+    @property
+    def holding_all(self) -> list[int]:
+        """Those of them that lie on the unsafe side: nobody is given a pull meanwhile."""
+        return [number for number, pull in self.outstanding.items() if pull.held is not None and pull.held.unsafe]
+
+    @property
+    def waits(self) -> bool:
+        """Whether some result waits for an earlier one."""
+        return any(pull.result is not None for pull in self.outstanding.values())
 
     def open_of(self, worker: str) -> list[int]:
         """The pulls that this worker has open."""
-        return [n for n, pull in self.outstanding.items() if pull.worker == worker and pull.result is None]
+        return [number for number in self.open_numbers if self.outstanding[number].worker == worker]
 
     @property
     def anticipated(self) -> list[tuple[int, float]]:
@@ -196,7 +297,7 @@ class Ledger:
     @property
     def held_back(self) -> int:
         """Results that wait for an earlier one; none do once the end has come."""
-        return 0 if self.outcome is not None else len(self.outstanding) - len(self.open_numbers)
+        return 0 if self.outcome is not None else sum(pull.result is not None for pull in self.outstanding.values())
 
     @property
     def unused(self) -> int:
@@ -210,7 +311,7 @@ class Ledger:
         return [
             finding
             for finding in (self.checks.findings if self.checks is not None else ())
-            if finding.message not in self.raised and (keeps or finding.test != "limit")
+            if finding.message not in self.known and (keeps or finding.test != "limit")
         ]
 
     @property
@@ -253,7 +354,18 @@ class Ledger:
             levels=dict(zip(names, learner.levels.tolist(), strict=True)),
             pulls_per_arm=dict(zip(names, learner.pulls_per_arm.tolist(), strict=True)),
             overshoots=len(self.overshoots),
+            held=[self.held_result(number) for number in self.holding],
         )
+
+    def held_result(self, number: int) -> HeldResult:
+        """The held result of this pull, in the user's words."""
+        pull = self.outstanding[number]
+        if pull.held is None:
+            raise Impossible(f"holds no result of pull {number}", number)
+        level, reward, readings = pull.held.result
+        safety = dict(zip((limit.name for limit in self.problem.safety), unpacked(readings).tolist(), strict=True))
+        name = self.problem.names[pull.arm]
+        return HeldResult(number, name, level, reward, safety, pull.worker, pull.held.surprises, pull.held.unsafe)
 
     # -- within -----------------------------------------------------------------------------------------------
 
@@ -277,17 +389,55 @@ class Ledger:
         return pull
 
     def _enter_what_is_due(self) -> None:
-        """Enters the results that waited for an earlier one, as far as they are next."""
-        while self.intake == BY_NUMBER:
-            pull = self.outstanding.get(self.due)
-            if pull is not None and pull.result is not None:
-                self._page.told(self.due, *pull.result)
-                del self.outstanding[self.due]
-            elif self.due in self._passed:
-                self._passed.remove(self.due)
+        """Enters the results that waited for an earlier one, as far as they are next.
+
+        Only what happens next brings them in: a result that was found implausible when its turn came is held by then.
+        """
+        while self._moved:
+            number = self._next_waiting()
+            if number is None:
+                self._moved = False
             else:
-                return
+                self._take_waiting(number)
+
+    def _next_waiting(self) -> int | None:
+        """The pull whose result has waited and is due; those that were given up are passed over."""
+        if self.intake == ON_ARRIVAL:
+            return next((number for number, pull in self.outstanding.items() if pull.result is not None), None)
+        while self.due in self._passed:
+            self._passed.remove(self.due)
             self.due += 1
+        pull = self.outstanding.get(self.due)
+        return self.due if pull is not None and pull.result is not None else None
+
+    def _take_waiting(self, number: int) -> None:
+        """Enters the result of this pull, which has waited."""
+        pull = self.outstanding[number]
+        if pull.result is None:
+            raise Impossible(f"takes in pull {number}, which has no result", number)
+        self._learn(number, pull.arm, *pull.result)
+
+    def _learn(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
+        """Enters a result that is due."""
+        self._page.told(number, level, reward, readings)
+        del self.outstanding[number]
+        self.due += 1
+        self._moved = bool(self.outstanding or self._passed)
+
+    def _pass_over(self, number: int, state: str) -> None:
+        """An outstanding pull is so no more, and has no result."""
+        del self.outstanding[number]
+        self.counts[state] += 1
+        self._page.dropped(number)
+        self._passed.add(number)
+        self._moved = True
+
+    def _untell(self, number: int, pull: Outstanding) -> None:
+        """Takes back that an outstanding pull was told, if it was."""
+        if pull.result is not None:
+            self.counts[TOLD] -= 1
+            self.overshoots = [each for each in self.overshoots if each.number != number]
+            self.confirmed = [each for each in self.confirmed if each != number]
 
     def _replay(self, steps: int) -> None:
         """Goes through the first steps of the page at once, and compares the decisions."""

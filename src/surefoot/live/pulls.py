@@ -112,6 +112,37 @@ class Recommendation:
         return cast(RecommendationDocument, asdict(self))
 
 
+class HeldDocument(TypedDict):
+    """A held result as plain data."""
+
+    number: int
+    name: str
+    level: float
+    reward: float
+    safety: dict[str, float]
+    worker: str | None
+    surprises: str
+    unsafe: bool
+
+
+@dataclass(frozen=True)
+class HeldResult:
+    """A result that is implausible, and waits for a person to confirm or replace it."""
+
+    number: int
+    name: str
+    level: float
+    reward: float
+    safety: dict[str, float]  # by the names of the limits
+    worker: str | None
+    surprises: str  # what is implausible in it, and what was to be expected
+    unsafe: bool  # it lies on the side of a limit: nobody is given a pull
+
+    def to_dict(self) -> HeldDocument:
+        """The held result as plain data."""
+        return cast(HeldDocument, asdict(self))
+
+
 class StatusDocument(TypedDict):
     """A status as plain data."""
 
@@ -124,6 +155,7 @@ class StatusDocument(TypedDict):
     levels: dict[str, float]
     pulls_per_arm: dict[str, int]
     overshoots: int
+    held: list[HeldDocument]
 
 
 @dataclass(frozen=True)
@@ -139,6 +171,7 @@ class Status:
     levels: dict[str, float]  # of each arm, certified if the policy keeps limits
     pulls_per_arm: dict[str, int]
     overshoots: int  # pulls that were applied above their certified level
+    held: list[HeldResult]  # implausible results that wait for a person
 
     def to_dict(self) -> Any:
         """The status as plain data: a StatusDocument, with more in it for a study."""

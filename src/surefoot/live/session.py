@@ -5,10 +5,19 @@ from typing import Any, overload
 
 import numpy as np
 
-from surefoot.errors import Finished, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
+from surefoot.errors import (
+    Finished,
+    HeldWarning,
+    Implausible,
+    InvalidInput,
+    LevelExceeded,
+    NotOpen,
+    NumericalBreakdown,
+    outside,
+)
 from surefoot.live.certificate import Certificate
-from surefoot.live.ledger import Ledger
-from surefoot.live.pulls import Outcome, Overshoot, Pull, Recommendation, Status, pull_of
+from surefoot.live.ledger import Holding, Ledger
+from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
 from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
@@ -41,11 +50,14 @@ class Session:
         """The next pull, the same one until its result is told; or n new pulls, to be applied side by side.
 
         Of several, each is chosen as if the open ones had returned what is expected of them. Levels, and when to
-        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given.
+        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given. While an
+        implausible result is held on the unsafe side there is no pull for anyone.
         """
         if self.outcome is not None:
             raise Finished(self.outcome, self.pulls)
+        self.ledger.refuse_if_held(self.ledger.holding_all)
         if n is None:
+            self.ledger.refuse_if_held([self.ledger.due])
             return self._given.get(self.ledger.due) or self._held()
         ledger = self.ledger
         wanted = ledger.allowance(check_count("n", n))
@@ -56,8 +68,13 @@ class Session:
             self._open(pull)
         return new
 
-    def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
+    def tell(
+        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False
+    ) -> None:
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
+
+        What is implausible (chances below 1e-9 under all that is still possible) is refused by name and held, until the
+        pull is told again: another value, or the same with `confirm=True`.
 
         Results are taken in by number: a late one holds back later ones, so that what is learned does not depend on
         which came first. What comes in after the end is accepted and changes nothing.
@@ -71,10 +88,15 @@ class Session:
             raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         value, readings = measured(self.problem, reward, safety)
         applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
-        before = self.pulls
+        before, result = self.pulls, (applied, value, packed(readings))
         if asked.number > self.ledger.last_number:
             self._open(asked)
-        self.ledger.told(asked.number, applied, value, packed(readings))
+        found = self.ledger.judged(asked.number, *result) if self.ledger.is_due(asked.number) else None
+        if found is not None and not confirm:
+            self.ledger.held(asked.number, found)
+            raise implausible(asked, found)
+        waits = not self.ledger.is_due(asked.number)
+        self.ledger.told(asked.number, *result, confirmed=confirm and (waits or found is not None))
         self._settle()
         if self.ledger.is_too_high(asked.level, applied):  # after all is recorded: a warning may be an error here
             warn_of_level(asked, applied)
@@ -151,6 +173,11 @@ class Session:
         """The answer, only if it is certified and certified safe; otherwise None."""
         return self.ledger.recommendation
 
+    @property
+    def held(self) -> tuple[HeldResult, ...]:
+        """Implausible results, which were not taken in and wait to be confirmed or replaced."""
+        return tuple(self.ledger.held_result(number) for number in self.ledger.holding)
+
     def status(self) -> Status:
         """Where the session stands."""
         return self.ledger.status()
@@ -177,14 +204,34 @@ class Session:
     def _untold(self) -> list[int]:
         """The numbers for which a result may be told."""
         if self.ledger.outstanding:
-            return self.ledger.open_numbers
+            return [*self.ledger.open_numbers, *self.ledger.holding]
         return [] if self.stopped else [self.ledger.last_number + 1]
 
     def _settle(self) -> None:
-        """Takes in what is due, and forgets the pulls that it was about."""
-        self.ledger.settle()
+        """Takes in what is due and plausible, and forgets the pulls that it was about."""
+        while (found := self.ledger.bring_in()) is not None:
+            self.ledger.held(*found)
+            warn_of_holding(found[0], found[1])
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
+
+
+def implausible(asked: Pull, found: Holding) -> Implausible:
+    """The refusal of a result that is held."""
+    level = found.result[0]
+    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, held=True)
+
+
+def warn_of_holding(number: int, found: Holding) -> None:
+    """Warns that a result, told before, is implausible now that its turn has come."""
+    everyone = " It lies on the unsafe side, so no pull is given to anyone." if found.unsafe else ""
+    warnings.warn(
+        f"The result of pull {number}, which waited for an earlier one, is implausible now that its turn has come: "
+        f"{found.surprises}. It is held.{everyone} Tell pull {number} again: the right value, or the same with "
+        "confirm=True (--confirm).",
+        HeldWarning,
+        stacklevel=outside(),
+    )
 
 
 def warn_of_level(asked: Pull, applied: float) -> None:

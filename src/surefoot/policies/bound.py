@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.core import loop
+from surefoot.core import loop, plausible
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
 from surefoot.core.parts import Response
 from surefoot.core.state import State, Work, new_state, new_work
@@ -78,6 +78,15 @@ def ceiling_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     """The loop that goes through what happened to an experiment."""
     return bound(loop.replay, parts_of(found.plan), tuples_of(found.plan), found.name, announce)
+
+
+def expect_of(found: Faced) -> Any:
+    """What says which means the results so far still allow."""
+    asked = ("sets_ball", "sets_bound_safety")
+    parts = {name: part for name, part in parts_of(found.plan).items() if name in asked}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterpretedWarning)  # whoever faces the problem is told once, by the loop
+        return bound(plausible.expect, parts, tuples_of(found.plan), f"{found.name}, what to expect", None)
 
 
 def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 Result = TypeVar("Result")
 
 # What the ledger of a study reads of an event, in this order.
-ENTERED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by")
+ENTERED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by", "at")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Arms:
 
 class Events(Protocol):
     """The events of one study within one step. An event is a mapping of the names in `ENTERED`, and of step, phase,
-    margin, leader, challenger, gap, at and writer, to whole numbers, floats, text, bytes (safety) or None."""
+    margin, leader, challenger, gap and writer, to whole numbers, floats, text, bytes (safety) or None."""
 
     def after(self, sequence: int) -> Iterable[Sequence[Any]]:
         """What happened since, in order of sequence: the values of `ENTERED`, in their order."""

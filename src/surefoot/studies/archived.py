@@ -31,6 +31,11 @@ class Counter:
         self.levels: Floats = np.full(settings.problem.size, np.nan)  # nobody knows
         self.decision, self.margin, self.ending = Decision(PULL, DECIDING, 0, 0.0, NULL, 0.0, NULL, np.nan), 0.0, None
 
+    def begin_anew(self) -> None:
+        """None yet."""
+        self.pulls = 0
+        self.pulls_per_arm[:] = 0
+
     def take(self, arm: int, level: float, observed: Sequence[float]) -> None:
         """One result more."""
         self.pulls += 1
@@ -49,9 +54,8 @@ class ArchivedLedger(StudyLedger):
     def __init__(self, settings: Settings) -> None:
         counter: Any = Counter(settings)
         super().__init__(
-            settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake,
-            learner=counter,
-        )  # fmt: skip
+            settings.problem, settings.policy, max_pulls=settings.max_pulls, intake=settings.intake, learner=counter
+        )
 
     def _enter(self, kind: str, *fields: Any, audit: bool) -> None:
         """One event; what came before the end is counted before it has ended."""

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from surefoot.errors import StorageDamaged
-from surefoot.live.ledger import Impossible, Ledger, Stop
+from surefoot.live.ledger import Holding, Impossible, Stop
+from surefoot.live.revisable import RevisableLedger
 from surefoot.studies import events
 from surefoot.studies.import_order import Statement
 
 
-class StudyLedger(Ledger):
+class StudyLedger(RevisableLedger):
     """The ledger of a study, and how far its events are entered."""
 
     where = "memory"  # the address of the storage, for messages
@@ -18,35 +19,49 @@ class StudyLedger(Ledger):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
+        self.earlier_ends: list[str] = []  # what was stored at ends that a correction reopened or replaced
+        self.recalled: dict[str, list[int]] = {}  # by worker: what was recalled since it last was given a pull
         self.statements: list[Statement] = []  # about the tables that were taken over
         self.in_doubt: list[tuple[int, float, float, bytes]] = []  # rows among whose order a new one is looked at
         self._to_come = 0  # rows of a table that has begun
         self._exempt = False  # whether their order was confirmed, or is that of another study
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
-        """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed."""
+        """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed.
+
+        Without it they are new, and what has waited is brought in by whoever wrote them: it is to be judged.
+        """
         try:
             for sequence, kind, number, *rest in rows:
                 if sequence != self.sequence + 1:
                     raise Impossible(f"misses event {self.sequence + 1}", number)
                 self.sequence = sequence
                 self._enter(kind, number, *rest, audit=audit)
-            self.settle()
+            if audit:
+                self.settle()
+            else:
+                self.settle_page()
         except Impossible as error:
             detail = f"{error.detail} (at event {self.sequence}, pull {error.number})"
             raise StorageDamaged(self.where, detail) from error
 
     def _enter(
         self, kind: str, number: int, arm: int, level: float, reward: float, safety: bytes, worker: str | None,
-        reason: str, by: str, *, audit: bool,
+        reason: str, by: str, at: int, *, audit: bool,
     ) -> None:  # fmt: skip
         """One event."""
         if self._to_come and kind != events.ADD:
             raise Impossible(f"breaks off a table {self._to_come} rows before its end", number)
         if kind == events.ASK:
             self.opened(number, arm, level, worker, audited=audit)
-        elif kind == events.TELL:
-            self.told(number, level, reward, safety)
+            if worker in self.recalled:
+                del self.recalled[worker]
+        elif kind in events.TELLS:
+            self.told(number, level, reward, safety, confirmed=kind == events.CONFIRM)
+        elif kind in events.HOLDS:
+            self.held(number, Holding((level, reward, safety), reason, kind == events.HOLD_ALL))
+        elif kind in (events.CORRECT, events.VOID):
+            self._revise(kind, number, level, reward, safety, reason, by, at)
         elif kind == events.ADD:
             self.added(number, arm, level, reward, safety)
             if not (self._to_come and self._exempt):
@@ -55,6 +70,8 @@ class StudyLedger(Ledger):
         elif kind == events.TABLE:
             self._begin_table(stored_statement(reason))
         elif kind in events.CLOSES:
+            if kind == events.RECALL:
+                self._note_recall(number)
             self.given_up(number, events.CLOSES[kind])
             if kind == events.ABORT:
                 self.stop = Stop(reason, by, self.sequence)
@@ -62,12 +79,31 @@ class StudyLedger(Ledger):
             self.stop = Stop(reason, by, self.sequence)
             if kind == events.ALARM:
                 self.raised.append(reason)
+                self.known.add(reason)
         elif kind == events.RELEASE:
             self.stop = None
         elif kind == events.END:
             self.end = reason
         else:
             raise Impossible(f"holds an event of the unknown kind {kind!r}", number)
+
+    def _revise(
+        self, kind: str, number: int, level: float, reward: float, safety: bytes, reason: str, by: str, at: int
+    ) -> None:
+        """A correction, or a result that is taken out; an end that rested on what was known before is none any more."""
+        if kind == events.VOID:
+            anew = self.voided(number, reason, by, at)
+        else:
+            anew = self.corrected(number, (level, reward, safety), reason, by, at)
+        if anew and self.end is not None:
+            self.earlier_ends.append(self.end)
+            self.end = None
+
+    def _note_recall(self, number: int) -> None:
+        """Remembers who had a pull that is recalled, until they are given another."""
+        pull = self.outstanding.get(number)
+        if pull is not None and pull.worker is not None:
+            self.recalled.setdefault(pull.worker, []).append(number)
 
     def _begin_table(self, statement: Statement) -> None:
         """Rows that were taken over together follow."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, STALE, TOLD
+from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, RECALLED, STALE, TOLD, Holding, Told
 from surefoot.live.pulls import Pull, arm_name
 from surefoot.live.readings import packed, unpacked
 from surefoot.problem import Problem
@@ -15,9 +15,17 @@ CANCEL, FAIL, EXPIRE, ABORT = "cancel", "fail", "expire", "abort"
 FREEZE, RELEASE, ALARM = "freeze", "release", "alarm"
 TABLE = "table"  # the results that follow are taken over together; the reason holds what was stated, as JSON
 END = "end"  # the policy has stopped; the reason holds what it said, as JSON
+HOLD, HOLD_ALL = "hold", "hold-all"  # a result is implausible; on the unsafe side nobody is given a pull
+CONFIRM = "confirm"  # a result is taken in although it is implausible
+CORRECT, VOID, RECALL = "correct", "void", "recall"
 
 # The state of a pull after the event that closes it.
-CLOSES = {TELL: TOLD, ADD: TOLD, EXPIRE: STALE, FAIL: FAILED, CANCEL: CANCELLED, ABORT: ABORTED}
+CLOSES = {
+    TELL: TOLD, CONFIRM: TOLD, ADD: TOLD, EXPIRE: STALE, FAIL: FAILED, CANCEL: CANCELLED, ABORT: ABORTED,
+    RECALL: RECALLED,
+}  # fmt: skip
+TELLS = (TELL, CONFIRM)
+HOLDS = (HOLD, HOLD_ALL)
 
 OPENING, CLOSING = 0, 1  # the steps of a pull: each happens once
 
@@ -44,11 +52,31 @@ def asked(pull: Pull, number: int, worker: str | None, index_of: Mapping[str, in
     }  # fmt: skip
 
 
-def told(number: int, level: float, reward: float, readings: list[float]) -> Event:
-    """The result of a pull came in."""
-    return {
-        "kind": TELL, "number": number, "step": CLOSING, "level": level, "reward": reward, "safety": packed(readings)
-    }  # fmt: skip
+def told(number: int, result: Told, *, confirmed: bool, step: int | None = CLOSING) -> Event:
+    """The result of a pull came in; without a step where one was told before, and held when its turn came."""
+    return {"kind": CONFIRM if confirmed else TELL, "number": number, "step": step, **as_told(result)}
+
+
+def implausible(number: int, holding: Holding) -> Event:
+    """The result of a pull is held."""
+    kind = HOLD_ALL if holding.unsafe else HOLD
+    return {"kind": kind, "number": number, **as_told(holding.result), "reason": holding.surprises}
+
+
+def corrected(number: int, result: Told, reason: str, by: str) -> Event:
+    """The result of a pull is another than it was told."""
+    return {"kind": CORRECT, "number": number, **as_told(result), "reason": reason, "by": by}
+
+
+def voided(number: int, reason: str, by: str) -> Event:
+    """The result of a pull does not count."""
+    return {"kind": VOID, "number": number, "reason": reason, "by": by}
+
+
+def as_told(result: Told) -> Event:
+    """A result by the names of its columns."""
+    level, reward, readings = result
+    return {"level": level, "reward": reward, "safety": readings}
 
 
 def added(number: int, arm: int, level: float, reward: float, readings: list[float], reason: str | None) -> Event:
@@ -64,9 +92,9 @@ def table(statement: str) -> Event:
     return {"kind": TABLE, "reason": statement}
 
 
-def closed(kind: str, number: int, reason: str, by: str | None = None) -> Event:
-    """A pull was given up, for this reason."""
-    return {"kind": kind, "number": number, "step": CLOSING, "reason": reason, "by": by}
+def closed(kind: str, number: int, reason: str, by: str | None = None, *, step: int | None = CLOSING) -> Event:
+    """A pull was given up, for this reason; without a step where a result was told before, and held."""
+    return {"kind": kind, "number": number, "step": step, "reason": reason, "by": by}
 
 
 def held(kind: str, reason: str, by: str, number: int | None = None) -> Event:

@@ -26,6 +26,7 @@ class Before(NamedTuple):
     sequence: int
     pulls: int
     alarms: int
+    held: frozenset[int]
 
 
 class Settings(NamedTuple):
@@ -66,7 +67,7 @@ class Handle:
                     return ledger, before
             if begin is not None:
                 begin()
-            before = Before(ledger.sequence, ledger.learner.pulls, len(ledger.raised))
+            before = Before(ledger.sequence, ledger.learner.pulls, len(ledger.raised), frozenset(ledger.holding))
             decided = decide(ledger, stored)
             if decided:
                 attempted.append(before)
@@ -103,12 +104,24 @@ class Handle:
         return ledger
 
     def _append(self, ledger: StudyLedger, stored: Events, decided: list[Event]) -> None:
-        """Adds the events to the storage and to the ledger, with the alarms that they raise and the end they bring."""
+        """Adds the events to the storage and to the ledger, with what follows from them: results that waited and are
+        implausible now that it is their turn, pulls that a correction recalls, alarms, and the end."""
         self._ledger = None  # until all is kept
-        self._keep(ledger, stored, decided)
+        anew = ledger.anew
+        self._keep_and_judge(ledger, stored, decided)
+        if ledger.anew != anew:
+            self._keep_and_judge(ledger, stored, recalls_in(ledger, decided[0]["number"]))
         if following := alarms_in(ledger) + end_of(ledger):
             self._keep(ledger, stored, following)
         self._ledger = ledger
+
+    def _keep_and_judge(self, ledger: StudyLedger, stored: Events, decided: list[Event]) -> None:
+        """Adds events; what had waited for one of them is judged before the next."""
+        for part in [[event] for event in decided] if ledger.waits else [decided]:
+            if part:
+                self._keep(ledger, stored, part)
+            while (found := ledger.bring_in()) is not None:
+                self._keep(ledger, stored, [events.implausible(*found)])
 
     def _keep(self, ledger: StudyLedger, stored: Events, decided: list[Event]) -> None:
         """Adds events to the storage and to the ledger."""
@@ -119,6 +132,12 @@ class Handle:
         ]
         stored.append(rows)
         ledger.take([[row.get(name) for name in ENTERED] for row in rows], audit=False)
+
+
+def recalls_in(ledger: StudyLedger, number: int) -> list[Event]:
+    """Open pulls above the level that is certified after the correction of this pull."""
+    said = f"its level is not certified after the correction of pull {number}"
+    return [events.closed(events.RECALL, each, said) for each in ledger.too_high_now]
 
 
 def alarms_in(ledger: StudyLedger) -> list[Event]:

@@ -4,11 +4,12 @@ from dataclasses import asdict, dataclass
 from typing import TypedDict, cast
 
 from surefoot.live.learner import Learner
-from surefoot.live.ledger import OPEN, STATES, Intake
+from surefoot.live.ledger import HELD, OPEN, STATES, Intake
 from surefoot.live.pulls import Status, StatusDocument
 from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
 from surefoot.studies import events
+from surefoot.studies.corrections import revision_in_words
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
 from surefoot.studies.handle import Handle
@@ -19,6 +20,11 @@ LATEST_SHOWN = 6
 DONE = {
     events.CANCEL: "cancelled", events.FAIL: "failed", events.EXPIRE: "expired", events.ABORT: "aborted as unsafe",
     events.FREEZE: "frozen", events.RELEASE: "released", events.ALARM: "frozen", events.END: "ended",
+    events.RECALL: "recalled", events.VOID: "voided",
+}  # fmt: skip
+TOLD = {
+    events.TELL: "told", events.CONFIRM: "told and confirmed", events.CORRECT: "corrected", events.HOLD: "held",
+    events.HOLD_ALL: "held, and with it all pulls",
 }  # fmt: skip
 
 
@@ -44,6 +50,7 @@ class StudyStatusDocument(StatusDocument):
     alarm_level: float
     frozen: StopDocument | None
     mismatches: int
+    corrections: list[str]
     intake: Intake
     max_pulls: int | None
     imports: list[str]
@@ -65,6 +72,7 @@ class StudyStatus(Status):
     alarm_level: float
     frozen: StopDocument | None
     mismatches: int  # pulls that are not the ones recomputed
+    corrections: list[str]  # every result that was corrected or taken out: who, when, why, old and new values
     intake: Intake
     max_pulls: int | None
     imports: list[str]  # what was stated about each table that was taken over
@@ -83,7 +91,8 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
         events=ledger.sequence,
         asked=ledger.last_number - ledger.imported,
         imported=ledger.imported,
-        states={state: ledger.counts[state] for state in STATES} | {OPEN: len(ledger.open_numbers)},
+        states={state: ledger.counts[state] for state in STATES}
+        | {OPEN: len(ledger.open_numbers), HELD: len(ledger.holding)},
         open=ledger.open_numbers,
         held_back=ledger.held_back,
         unused=ledger.unused,
@@ -91,6 +100,7 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
         alarm_level=alarm_level,
         frozen=None if stop is None else StopDocument(reason=stop.reason, by=stop.by),
         mismatches=len(ledger.mismatches),
+        corrections=[revision_in_words(ledger.problem, each) for each in ledger.revisions],
         intake=ledger.intake,
         max_pulls=max_pulls,
         imports=[statement.words for statement in ledger.statements],
@@ -143,14 +153,17 @@ def in_words(problem: Problem, event: Event) -> str:
         verb = "asked for" if kind == events.ASK else "imported"
         by = f" by {event['worker']}" if event["worker"] else ""
         return f"pull {number} {verb}{by}: {problem.names[event['arm']]} at level {event['level']:.4g}"
-    if kind == events.TELL:
+    if kind in TOLD:
         readings = zip(problem.safety, unpacked(event["safety"]).tolist(), strict=True)
         shown = ", ".join(f"{limit.name} {reading:.4g}" for limit, reading in readings)
-        return f"pull {number} told: reward {event['reward']:.4g}, {shown}"
+        why = f", by {event['by']}: {event['reason']}" if kind == events.CORRECT else ""
+        return f"pull {number} {TOLD[kind]}: reward {event['reward']:.4g}, {shown}{why}"
     if kind in events.CLOSES:
         return f"pull {number} {DONE[kind]}: {event['reason']}"
     if kind == events.TABLE:
         return Statement.from_json(event["reason"]).words
+    if kind == events.VOID:
+        return f"pull {number} voided by {event['by']}: {event['reason']}"
     if kind == events.END:
         return "the policy has stopped"
     return f"{DONE.get(kind, kind)} by {event['by']}: {event['reason']}"

@@ -20,27 +20,32 @@ from surefoot.errors import (
     ModelAlarm,
     NotFrozen,
     NumericalBreakdown,
+    RecalledWarning,
     SurefootError,
+    outside,
 )
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import NOTHING, Certificate
-from surefoot.live.pulls import Outcome, Pull, Recommendation, pull_of
+from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
-from surefoot.live.session import warn_of_level
+from surefoot.live.revisable import Revision
+from surefoot.live.session import warn_of_holding, warn_of_level
 from surefoot.problem.checks import check_count, number, text
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.certificates import certificate_of
+from surefoot.studies.corrections import Corrected, New, correction, what_changed
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
-from surefoot.studies.handle import Handle, Settings, alarms_in, end_of
+from surefoot.studies.handle import Before, Decide, Handle, Settings, alarms_in, end_of
 from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
 from surefoot.studies.inputs import closing_reason, pull_number, said_name, said_reason
-from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_stopped, refuse_unless_same
+from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_stopped, result_to_revise
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.status import StudyStatus, status_of
+from surefoot.studies.telling import Said, Telling, events_for
 from surefoot.studies.transfer import write_study
 
 if TYPE_CHECKING:
@@ -78,6 +83,7 @@ class Study:
 
         def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
             refuse_if_stopped(self.name, ledger)
+            recalled[:] = ledger.recalled.get(who, []) if who is not None else []
             mine = [] if who is None else ledger.open_of(who)[:wanted]
             given.extend(self._stored_pull(stored, held) for held in mine)
             with suppress(BudgetOpen) if mine else nullcontext():
@@ -90,41 +96,38 @@ class Study:
             return []
 
         given: list[Pull] = []
+        recalled: list[int] = []
         self._handle.write(decide, begin=given.clear)
+        if recalled:
+            warn_of_recall(sorted(recalled))
         return given[0] if n is None else given
 
-    def tell(self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None) -> None:
+    def tell(
+        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False
+    ) -> None:
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
         larger number, or one still open. The same numbers once more are accepted silently; other numbers are refused,
-        and both are shown.
+        and both are shown. What is implausible (chances below 1e-9 under all that is still possible) is refused by name
+        and held, until the pull is told again: another value, or the same with `confirm=True`.
         """
         told = pull_number(pull)
         value, readings = measured(self.problem, reward, safety)
         applied = None if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
 
-        def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
-            opened, closing = events_of(ledger, stored, told)
-            if isinstance(pull, Pull) and (pull.arm, pull.level) != (opened["arm"], opened["level"]):
-                reason = "is not the pull that this study asked for"
-                raise InvalidInput("pull", pull, reason, "Tell the study its own pull, or its number.")
-            at = opened["level"] if applied is None else applied
-            event = events.told(told, at, value, readings)
-            if closing is not None:
-                refuse_unless_same(self.problem, told, closing, event)
-                return []
-            if ledger.is_too_high(opened["level"], at):
-                too_high.append((as_pull(self.problem, opened), at))
-            return [event]
-
-        too_high: list[tuple[Pull, float]] = []
-        ledger, before = self._handle.write(decide, begin=too_high.clear)
+        telling = Telling(told, pull if isinstance(pull, Pull) else None, value, readings, applied, confirm)
+        said = Said()
+        ledger, before = self._handle.write(
+            lambda ledger, stored: events_for(self.problem, ledger, stored, telling, said), begin=said.clear
+        )
         if ledger.outcome == "breakdown" and ledger.learner.pulls != before.pulls:
             raise NumericalBreakdown("the estimates", ledger.learner.pulls)
-        for asked, at in too_high:  # after all is kept: a warning may be an error here
+        for asked, at in said.too_high:  # after all is kept: a warning may be an error here
             warn_of_level(asked, at)
-        self._warn_of_alarms(ledger.raised[before.alarms :])
+        self._warn_of_what_followed(ledger, before, but=told)
+        for refusal in said.refused:
+            raise refusal
 
     @overload
     def add(
@@ -172,7 +175,7 @@ class Study:
 
         made: list[int] = []
         ledger, before = self._handle.write(decide)
-        self._warn_of_alarms(ledger.raised[before.alarms :])
+        self._warn_of_what_followed(ledger, before)
         return made[0] if one else range(made[0], made[0] + len(taken.rows))
 
     # -- pulls that never come back -------------------------------------------------------------------------
@@ -236,6 +239,44 @@ class Study:
             return [events.held(events.RELEASE, said, who)]
 
         self._handle.write(decide)
+
+    # -- results that are put right -------------------------------------------------------------------------
+
+    def correct(
+        self, number: Pull | int, *, reward: float | None = None, safety: Safety | None = None, reason: str, by: str,
+        confirm: bool = False,
+    ) -> Corrected:  # fmt: skip
+        """Puts a told result right: what is not given stays as it was told. All is learned anew with it; open pulls
+        above what is certified then are recalled, and an answer that no longer stands is reopened.
+
+        The promise needs that whether a result is corrected does not depend on whether it pleased.
+        """
+        new, said, who = New(self.problem, reward, safety), said_reason(reason), said_name(by)
+        told = pull_number(number)
+        return self._revise(
+            told, lambda ledger, stored: correction(self.problem, ledger, stored, told, new, said, who, confirm)
+        )
+
+    def void(self, number: Pull | int, *, reason: str, by: str) -> Corrected:
+        """Takes a result out, told or held, for a reason that is not the result; in the budget it was a pull."""
+        said, who, told = said_reason(reason), said_name(by), pull_number(number)
+
+        def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
+            result_to_revise(ledger, stored, told, held=True)
+            return [events.voided(told, said, who)]
+
+        return self._revise(told, decide)
+
+    @property
+    def corrections(self) -> tuple[Revision, ...]:
+        """Every result that was corrected or taken out, in order: who, when, why, old and new values."""
+        return tuple(self._handle.caught_up().revisions)
+
+    @property
+    def held(self) -> tuple[HeldResult, ...]:
+        """Implausible results, which were not taken in and wait to be confirmed or replaced."""
+        ledger = self._handle.caught_up()
+        return tuple(ledger.held_result(number) for number in ledger.holding)
 
     # -- where it stands ------------------------------------------------------------------------------------
 
@@ -347,10 +388,35 @@ class Study:
         closing, said = pull_number(pull), closing_reason(reason, confirmed)
 
         def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
-            refuse_if_closed(closing, events_of(ledger, stored, closing)[1])
-            return [events.closed(kind, closing, said, by)]
+            closed_by = events_of(ledger, stored, closing)[1]
+            if kind != events.ABORT or closing not in ledger.holding:  # what looked unsafe may always be said
+                refuse_if_closed(ledger, closing, closed_by)
+            return [events.closed(kind, closing, said, by, step=events.CLOSING if closed_by is None else None)]
 
         self._handle.write(decide)
+
+    def _revise(self, number: int, decide: Decide) -> Corrected:
+        """Puts a result right, and says what that has changed."""
+        outcomes: list[Outcome | None] = []
+
+        def deciding(ledger: StudyLedger, stored: Events) -> list[Event]:
+            outcomes.append(ledger.outcome)
+            open_before[:] = ledger.open_numbers
+            return decide(ledger, stored)
+
+        open_before: list[int] = []
+        ledger, before = self._handle.write(deciding, begin=outcomes.clear)
+        recalled = [each for each in open_before if each not in ledger.outstanding]
+        self._warn_of_what_followed(ledger, before)
+        return what_changed(self.problem, ledger, number, outcomes[0], recalled)
+
+    def _warn_of_what_followed(self, ledger: StudyLedger, before: Before, but: int | None = None) -> None:
+        """Warns of alarms, and of results that are held now, other than this pull's."""
+        self._warn_of_alarms(ledger.raised[before.alarms :])
+        for each in ledger.holding:
+            holding = ledger.outstanding[each].held
+            if each not in before.held and each != but and holding is not None:
+                warn_of_holding(each, holding)
 
     def _warn_of_alarms(self, messages: list[str]) -> None:
         """Warns of what the data were just found to contradict."""
@@ -365,3 +431,14 @@ class Study:
     def _stored_pull(self, stored: Events, which: int) -> Pull:
         """The pull as it was given out."""
         return as_pull(self.problem, stored.of_pull(which)[0])
+
+
+def warn_of_recall(numbers: list[int]) -> None:
+    """Warns a worker of pulls that it has, and that must not be applied any more."""
+    listed = ", ".join(map(str, numbers))
+    warnings.warn(
+        f"Recalled since you asked last: pull {listed}. Corrected results do not certify that level any more: do not "
+        "apply it. If it was applied already, record it with add(arm, level, reward, safety).",
+        RecalledWarning,
+        stacklevel=outside(),
+    )

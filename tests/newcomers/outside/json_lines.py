@@ -13,7 +13,7 @@ from typing import Any
 from surefoot.errors import StorageDamaged, StudyExists, StudyNotFound
 from surefoot.storage.protocol import ENTERED, Arms, StudyRow
 
-FIELDS = (*ENTERED, "step", "phase", "margin", "leader", "challenger", "gap", "at", "writer")
+FIELDS = (*ENTERED, "step", "phase", "margin", "leader", "challenger", "gap", "writer")
 _in_this_process = RLock()  # a lock on a file holds between processes
 
 

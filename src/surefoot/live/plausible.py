@@ -1,0 +1,107 @@
+"""What is too far out to be taken in unasked: a value that nothing explains which the problem and the data still allow.
+
+Noise takes a reading further than R sqrt(2 log 2e9) from its mean with probability below 1e-9. Whatever lies further
+than that from every mean that is still possible (E6) is a slip of the pen, a wrong unit, a broken gauge, or a problem
+that was not stated truly; a person says which.
+
+Where the results say nothing yet, as sets without norms do until the pulls span, the norm that the problem states takes
+their place: the first gauge in a wrong unit would else look very safe, and raise levels. That asks a question; no
+promise rests on it, and a norm that is not stated asks nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import TypeAlias
+
+import numpy as np
+
+from surefoot.live.learner import Learner
+from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
+
+Row: TypeAlias = tuple[int, float, float, Sequence[float]]  # arm, level, reward and readings, in the user's units
+CHANCE = 1e-9
+REACH = sqrt(2.0 * log(2.0 / CHANCE))  # of noise, in units of its stated size
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A value that is not plausible, in the user's units."""
+
+    signal: str  # "reward", or the name of the limit
+    value: float
+    low: float  # what was to be expected of a single result, noise included; infinite where nothing is known
+    high: float
+    unit: str
+    unsafe: bool  # it lies on the side of the limit
+
+    def __str__(self) -> str:
+        return (
+            f"{self.signal} = {self.value:.6g}{self.unit and f' {self.unit}'}, where {self.expected} was to be expected"
+        )
+
+    @property
+    def expected(self) -> str:
+        """The range in words."""
+        unit = self.unit and f" {self.unit}"
+        if self.low == -inf:
+            return f"at most {self.high:.6g}{unit}"
+        return f"at least {self.low:.6g}{unit}" if self.high == inf else f"{self.low:.6g} to {self.high:.6g}{unit}"
+
+
+def surprises_in(learner: Learner, arm: int, level: float, reward: float, readings: Sequence[float]) -> list[Surprise]:
+    """Every value of this result that is not plausible by what the learner knows, the unsafe ones first.        (E6)"""
+    problem, found = learner.problem, []
+    low, high = expected(learner, arm, level)
+    values = [reward, *(limit.internal(each) for limit, each in zip(problem.safety, readings, strict=True))]
+    for s, value in enumerate(values):
+        reach = REACH * noise_of(problem, s)
+        if not low[s] - reach <= value <= high[s] + reach:
+            told = (reward, *readings)[s]
+            found.append(surprise(problem, s, told, low[s] - reach, high[s] + reach, below=bool(value < low[s])))
+    return sorted(found, key=lambda each: not each.unsafe)
+
+
+def surprises_in_rows(learner: Learner, rows: Iterable[Row]) -> dict[int, list[Surprise]]:
+    """Every row of a table, by its place, that is not plausible by what the learner knows and the rows before it.
+
+    The learner takes the plausible ones in: it is to be one of the caller's own (`ledger.learner_without(0)`).
+    """
+    found: dict[int, list[Surprise]] = {}
+    for place, (arm, level, reward, readings) in enumerate(rows):
+        far = surprises_in(learner, arm, level, reward, readings)
+        if far:
+            found[place] = far
+            continue
+        limits = zip(learner.problem.safety, readings, strict=True)
+        learner.take(arm, level, [reward, *(limit.internal(each) for limit, each in limits)])
+    return found
+
+
+def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats]:
+    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm.  (E6)"""
+    problem = learner.problem
+    low, high = learner.expected(arm, level)
+    length = level * float(np.linalg.norm(problem.arms[arm]))
+    for s, norm in enumerate((problem.reward.norm, *(limit.norm for limit in problem.safety))):
+        if norm is not None:
+            low[s] = -length * norm if low[s] == -inf else low[s]
+            high[s] = length * norm if high[s] == inf else high[s]
+    return low, high
+
+
+def surprise(problem: Problem, s: int, value: float, low: float, high: float, *, below: bool) -> Surprise:
+    """The value of signal s with the range, which the core sees from low to high, in the user's units."""
+    signal = problem.reward if s == 0 else problem.safety[s - 1]
+    unit = str(getattr(signal, "unit", None) or "")
+    if s == 0:
+        return Surprise("reward", value, float(low), float(high), unit, unsafe=False)
+    limit = problem.safety[s - 1]
+    least, most = sorted((float(limit.reading(low)), float(limit.reading(high))))
+    return Surprise(limit.name, value, least, most, unit, unsafe=below)
+
+
+def noise_of(problem: Problem, s: int) -> float:
+    """The stated noise of signal s; the reward is signal 0."""
+    return problem.reward.noise if s == 0 else problem.safety[s - 1].noise

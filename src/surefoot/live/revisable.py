@@ -1,0 +1,176 @@
+"""A ledger whose results can be put right afterwards: corrected, or taken out.
+
+What was decided stays as it was decided, on the values known then: everything entered so far is settled, and audited,
+before a value changes. Then all is learned anew, in the same order, with the values of now. Results that came in after
+an end wait again for their turn, since the end may be none any more.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from surefoot.core.loop import OPENED
+from surefoot.live.learner import Learner
+from surefoot.live.ledger import ON_ARRIVAL, TOLD, VOIDED, Impossible, Ledger, Outstanding, Told
+from surefoot.live.model_checks import ModelChecks
+from surefoot.live.readings import is_result
+from surefoot.live.scripts import ScriptWriter
+
+
+class Kept(NamedTuple):
+    """A result that was entered."""
+
+    arm: int
+    result: Told
+    since: int  # the last pull that was asked for without it
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A result that was corrected, or taken out: who, when, why, and the values before and after."""
+
+    number: int
+    by: str
+    reason: str
+    at: int  # microseconds since 1970, UTC
+    old: Told
+    new: Told | None  # None: taken out
+    misled: tuple[int, int]  # the first and the last pull that were asked for while the old value counted, or (1, 0)
+
+
+class RevisableLedger(Ledger):
+    """The account of one experiment, every result at hand."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        self._order: list[int] = []  # of the results that were entered; the first ones of them were taken in
+        self._kept: dict[int, Kept] = {}
+        self._free: set[int] = set()  # imported results, which are not judged here
+        self.revisions: list[Revision] = []
+        self.anew = 0  # how often all was learned anew
+        super().__init__(*args, **settings)
+
+    # -- entries ----------------------------------------------------------------------------------------------
+
+    def corrected(self, number: int, result: Told, reason: str, by: str, at: int) -> bool:
+        """A result is another than it was told; whether all was learned anew."""
+        if not is_result(*result, len(self.problem.safety)):
+            raise Impossible(f"corrects pull {number} by numbers that nobody can have told", number)
+        self.settle()
+        old = self._revised(number, result, reason, by, at)
+        self.confirmed = [each for each in self.confirmed if each != number]
+        pull = self.outstanding.get(number)
+        if pull is not None:
+            self.outstanding[number] = pull._replace(result=result)
+            return False
+        self._kept[number] = old._replace(result=result)
+        self._learn_anew(self.learner.pulls)
+        return True
+
+    def voided(self, number: int, reason: str, by: str, at: int) -> bool:
+        """A result does not count; whether all was learned anew. In the budget it was a pull all the same."""
+        self.settle()
+        self._revised(number, None, reason, by, at)
+        pull = self.outstanding.get(number)
+        if pull is not None:
+            self._untell(number, pull)
+            self._pass_over(number, VOIDED)
+            return False
+        place, taken = self._order.index(number), self.learner.pulls
+        self.counts[TOLD] -= 1
+        self.counts[VOIDED] += 1
+        self.confirmed = [each for each in self.confirmed if each != number]
+        del self._order[place], self._kept[number]
+        self._learn_anew(taken - (place < taken))
+        return True
+
+    # -- what follows -----------------------------------------------------------------------------------------
+
+    def result_of(self, number: int) -> Told | None:
+        """The result of this pull as it counts now, or will in its turn; None where there is none."""
+        if number in self._kept:
+            return self._kept[number].result
+        pull = self.outstanding.get(number)
+        return None if pull is None else pull.result
+
+    def revision_of(self, number: int) -> Revision | None:
+        """The last revision of this pull."""
+        return next((each for each in reversed(self.revisions) if each.number == number), None)
+
+    def learner_without(self, number: int) -> Learner:
+        """What would be known if this pull had no result."""
+        found = Learner(self.problem, self.learner.policy, self.learner.seed)
+        page = self._page_of([each for each in self._order[: self.learner.pulls] if each != number])
+        found.replay(page.script(self.problem, page.steps)[0])
+        return found
+
+    @property
+    def too_high_now(self) -> list[int]:
+        """Open pulls above the level that the results of now certify, if the policy keeps limits."""
+        if not self.learner.guarantee.keeps_limits:
+            return []
+        levels = self.learner.levels
+        pulls = ((number, self.outstanding[number]) for number in self.open_numbers)
+        return [number for number, pull in pulls if not pull.level <= levels[pull.arm]]
+
+    # -- within -----------------------------------------------------------------------------------------------
+
+    def _learn(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
+        """Enters a result that is due, and keeps it at hand."""
+        self._order.append(number)
+        self._kept[number] = Kept(arm, (level, reward, readings), self.last_number)
+        super()._learn(number, arm, level, reward, readings)
+
+    def added(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
+        """A result is taken over that nobody asked for here, and that whoever imported it has judged."""
+        self._free.add(number)
+        super().added(number, arm, level, reward, readings)
+
+    def _revised(self, number: int, new: Told | None, reason: str, by: str, at: int) -> Kept:
+        """Notes a revision; the result as it was."""
+        pull, kept = self.outstanding.get(number), self._kept.get(number)
+        if pull is not None and (pull.result or (pull.held and new is None)):
+            old = pull.result or pull.held.result  # type: ignore[union-attr]
+            kept = Kept(pull.arm, old, self.last_number)  # it has misled nobody
+        if kept is None:
+            raise Impossible(f"revises pull {number}, which has no result", number)
+        misled = (kept.since + 1, self.last_number) if self.last_number > kept.since else (1, 0)
+        self.revisions.append(Revision(number, by, reason, at, kept.result, new, misled))
+        return kept
+
+    def _learn_anew(self, taken: int) -> None:
+        """Forgets all that was learned and learns the first so many results anew, as they are now; the others wait."""
+        learned, rest = self._order[:taken], self._order[taken:]
+        page = self._page_of(learned)
+        script, broken = page.script(self.problem, page.steps)
+        if broken is not None:
+            raise Impossible(f"holds numbers of pull {broken} that nobody can have told", broken)
+        self.learner.begin_anew()
+        self.learner.replay(script)
+        if self.checks is not None:
+            self.checks = ModelChecks(self.problem, self.checks.level)
+            self.checks.take_all(script.arm[page.learned], script.applied[page.learned], script.observed[page.learned])
+            self.known &= {finding.message for finding in self.checks.findings}
+        self.anew += 1
+        self._wait_again(rest)
+        self._begin_page()
+
+    def _wait_again(self, numbers: list[int]) -> None:
+        """Results that came in after the end wait for their turn, in the order in which they came in."""
+        for number in numbers:
+            kept = self._kept.pop(number)
+            self.outstanding[number] = Outstanding(
+                kept.arm, kept.result[0], None, kept.result, confirmed=number in self.confirmed or number in self._free
+            )
+            self._order.remove(number)
+        if numbers and self.intake != ON_ARRIVAL:
+            self._passed |= set(range(numbers[0], self.due)) - set(numbers)
+            self.due = numbers[0]
+        self._moved = self._moved or bool(numbers)
+
+    def _page_of(self, numbers: list[int]) -> ScriptWriter:
+        """A page with these results and nothing else."""
+        page = ScriptWriter()
+        for number in numbers:
+            kept = self._kept[number]
+            page.opened(number, kept.arm, kept.result[0], OPENED)
+            page.told(number, *kept.result)
+        return page
