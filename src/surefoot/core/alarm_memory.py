@@ -61,7 +61,7 @@ class Memory(NamedTuple):
 def new_memory(watched: Watched) -> Memory:
     """A memory before the first result."""
     (K, d), n = watched.X.shape, len(watched.R)
-    block, placed = side_by_side(
+    block, (clock, arms, readings, then, features, signals, weight, found, room) = side_by_side(
         (
             np.zeros(4, np.int64), np.zeros((K, 4)), np.zeros((n, K, 4)), np.zeros((1 + n, K, STRETCHES)),
             np.zeros((n, FEATURES, d + 2)), np.zeros((n, 4)), np.zeros((n, TESTS)),
@@ -69,4 +69,4 @@ def new_memory(watched: Watched) -> Memory:
             Room(np.zeros((3, d, d)), np.zeros((5, d)), np.zeros((n, d)), np.zeros((K, 2))),
         )
     )  # fmt: skip
-    return Memory(*placed, as_words(block))
+    return Memory(clock, arms, readings, then, features, signals, weight, found, room, as_words(block))

@@ -29,6 +29,7 @@ class CertificateDocument(TypedDict):
     statement: str
     assumptions: list[str]
     data: list[str]
+    alarms: list[str]
 
 
 @dataclass(frozen=True)
@@ -50,23 +51,34 @@ class Certificate:
     statement: str
     assumptions: tuple[str, ...]
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
+    alarms: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
 
     def to_dict(self) -> CertificateDocument:
         """The certificate as plain data."""
-        lists = {"assumptions": list(self.assumptions), "data": list(self.data)}
+        lists = {"assumptions": list(self.assumptions), "data": list(self.data), "alarms": list(self.alarms)}
         return cast(CertificateDocument, asdict(self) | lists)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """The certificate that `to_dict` wrote."""
-        return cls(**{**table, "assumptions": tuple(table["assumptions"]), "data": tuple(table["data"])})
+        lists = {name: tuple(table.get(name, ())) for name in ("assumptions", "data", "alarms")}
+        return cls(**{**table, **lists})
 
 
 def certify_answer(
-    guarantee: Guarantee, problem: Problem, arm: int, level: float, gap: float, pulls: int, overshoots: int
+    guarantee: Guarantee,
+    problem: Problem,
+    arm: int,
+    level: float,
+    gap: float,
+    pulls: int,
+    overshoots: int,
+    releases: Mapping[str, str] | None = None,
 ) -> Certificate:
-    """The certificate of an answer at the moment the policy stops."""
+    """The certificate of an answer at the moment the policy stops; `releases` are alarms, and why it went on after."""
     name = problem.names[arm] if arm >= 0 else NOTHING
+    alarms = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
+    warned = "".join(f" The data were found to contradict the model ({each})." for each in alarms)
     return Certificate(
         arm=arm,
         name=name,
@@ -80,8 +92,9 @@ def certify_answer(
         pulls=pulls,
         keeps_limits=guarantee.keeps_limits,
         overshoots=overshoots,
-        statement=statement_of(guarantee, problem, name, level, overshoots),
+        statement=statement_of(guarantee, problem, name, level, overshoots) + warned,
         assumptions=guarantee.assumptions,
+        alarms=alarms,
     )
 
 

@@ -37,7 +37,7 @@ from surefoot.core.alarm_memory import (
     new_memory,
 )
 from surefoot.core.parts import Watch
-from surefoot.core.types import Nothing
+from surefoot.core.types import Indices, Nothing
 from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
@@ -134,7 +134,7 @@ class ModelChecks:
         return float(self._read.needed.min())
 
     def take_all(
-        self, arms: Sequence[int], levels: Sequence[float], observed: Floats, asked: Sequence[bool]
+        self, arms: Sequence[int] | Indices, levels: Sequence[float] | Floats, observed: Floats, asked: Sequence[bool]
     ) -> tuple[Finding, ...]:
         """What is revealed with these results, in the order and as the core sees them, that was not known before.
 
@@ -176,9 +176,9 @@ class ModelChecks:
         return tuple(self._found[key] for key in new)
 
     def _finding(self, s: int, test: int) -> Finding:
-        memory, stated = self._memory, (self.problem.reward, *self.problem.safety)[s]
-        least = memory.signals[s, LEAST] * stated.norm if test == NORM else 0.0
-        said = SAID[test].format(noise=stated.noise, norm=stated.norm, least=least)
+        memory, stated = self._memory, self.problem.safety[s - 1] if s else self.problem.reward
+        norm = (stated.norm or 0.0) if test == NORM else 0.0
+        said = SAID[test].format(noise=stated.noise, norm=norm, least=memory.signals[s, LEAST] * norm)
         return Finding(
             signal=self._names[s], test=NAMES[test], pulls=int(memory.found[s, test]),
             evidence=float(memory.weight[s, test]), needed=self.needed, message=f"{self._names[s]}: {said}",

@@ -49,6 +49,7 @@ class StudyLedger(Ledger):
                 self.raised.append(reason)
         elif kind == events.RELEASE:
             self.stop = None
+            self.release(reason)
         elif kind == events.END:
             self.end = reason
         else:
