@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from surefoot.core.alarm_bets import look
 from surefoot.core.alarm_memory import (
+    BENT,
     BEYOND,
     CROSS,
     GUESS,
@@ -21,6 +22,8 @@ from surefoot.core.alarm_memory import (
     NOISE_LOOK,
     PULLS,
     SCATTER,
+    SINCE,
+    STRAIGHT,
     STRETCH,
     STRETCHES,
     TOTAL,
@@ -29,7 +32,7 @@ from surefoot.core.alarm_memory import (
     Memory,
     N,
     Watched,
-)
+)  # fmt: skip
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.logarithm import log
 from surefoot.core.types import Indices, Matrix, Nothing, Vector
@@ -131,9 +134,9 @@ def add_reading(watched: Watched, memory: Memory, s: int, k: int, level: float, 
     memory.signals[s, TOTAL] += y
     memory.then[1 + s, k, j] += level * y
     effect = sums[GUESS]
-    add_feature(watched, memory, s, 0, k, level, effect * square, y)
-    add_feature(watched, memory, s, 1, k, level, effect * level, y)
-    add_feature(watched, memory, s, 2 + j, k, level, effect * level, y)
+    add_feature(watched, memory, s, BENT, k, level, effect * square, y)
+    add_feature(watched, memory, s, STRAIGHT, k, level, effect * level, y)
+    add_feature(watched, memory, s, SINCE + j, k, level, effect * level, y)
     memory.signals[s, CROSS] += effect * effect * square * level
 
 

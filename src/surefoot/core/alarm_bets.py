@@ -4,8 +4,8 @@ noise    readings scatter more around every linear model than noise of the state
 arms     one arm does not fit the model of the others                                               (A2)
 levels   an effect is not proportional to the level                                                 (A2)
 time     an effect is another one from some pull on                                                 (A2)
-offset   a reading is not 0 when nothing is applied                                                 (A2)
-norm     the weights are longer than stated                                              `alarm_norm` (A5)
+offset   a reading is not 0 where nothing is applied                                                (A2)
+norm     the weights are longer than stated: `core.alarm_norm`                                      (A5)
 
 Several bets on one question are averaged.
 """
@@ -14,10 +14,10 @@ from math import inf, sqrt
 
 from surefoot.core.alarm_memory import (
     ARMS,
+    BENT,
     CROSS,
     GUESS,
     LEVELS,
-    LEVER,
     M2,
     N3,
     N4,
@@ -26,7 +26,8 @@ from surefoot.core.alarm_memory import (
     OFFSET,
     PULLS,
     SCATTER,
-    STRAY,
+    SINCE,
+    STRAIGHT,
     STRETCH,
     STRETCHES,
     TIME,
@@ -41,13 +42,12 @@ from surefoot.core.alarm_memory import (
     Room,
     U,
     V,
-    W,
     Watched,
     Y,
-)
+)  # fmt: skip
 from surefoot.core.alarm_norm import weigh_norm
 from surefoot.core.alarm_solving import backward, factor, forward, product, regularised, spanned, squares
-from surefoot.core.kernel import rare
+from surefoot.core.kernel import kernel, rare
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import Matrix
 
@@ -75,10 +75,8 @@ def look(watched: Watched, memory: Memory, everything: bool, briefly: bool) -> b
     for s in range(len(watched.R)):
         rings = judged(watched, memory, s, NOISE, weigh_noise(watched, memory, s, spans)) or rings
         if everything and spans:
-            rings = judged(watched, memory, s, ARMS, weigh_arms(watched, memory, s, briefly)) or rings
-            rings = judged(watched, memory, s, LEVELS, weigh_levels(watched, memory, s, briefly)) or rings
-            rings = judged(watched, memory, s, TIME, weigh_time(watched, memory, s, briefly)) or rings
-            rings = judged(watched, memory, s, OFFSET, weigh_offset(watched, memory, s, briefly)) or rings
+            for test in range(ARMS, OFFSET + 1):
+                rings = judged(watched, memory, s, test, weigh(watched, memory, s, test, briefly)) or rings
             rings = judged(watched, memory, s, NORM, weigh_norm(watched, memory, s)) or rings
     if everything:
         guess_effects(watched, memory)
@@ -115,12 +113,10 @@ def fit(X: Matrix, readings: Matrix, room: Room, s: int) -> None:
 
 @rare
 def measure_arms(X: Matrix, room: Room) -> None:
-    """How well each arm is known: |x_k|^2 in A^-1, and |A^-1 x_k|^2."""
+    """How well each arm is known: |x_k|^2 in A^-1."""
     for k in range(len(X)):
         forward(room.matrices[A], X[k], room.vectors[U])
-        backward(room.matrices[A], room.vectors[U], room.vectors[V])
-        room.arms[k, LEVER] = squares(room.vectors[U])
-        room.arms[k, STRAY] = squares(room.vectors[V])
+        room.levers[k] = squares(room.vectors[U])
 
 
 @rare
@@ -149,7 +145,7 @@ def weigh_noise(watched: Watched, memory: Memory, s: int, spans: bool) -> float:
             off = slope - product(watched.X[k], memory.room.weights[s])
             least += memory.arms[k, N] * off * off
     for stake in STAKES:
-        best = joined(best, stake * least + t / 2.0 * log1p(-2.0 * stake))
+        best = joined(best, stake * least + t / 2.0 * log(1.0 - 2.0 * stake))
     return best - log(float(len(STAKES)))
 
 
@@ -157,134 +153,110 @@ def weigh_noise(watched: Watched, memory: Memory, s: int, spans: bool) -> float:
 
 
 @rare
-def weigh_arms(watched: Watched, memory: Memory, s: int, briefly: bool) -> float:
-    """That one arm has an effect of its own.                                                                  (A2)"""
-    best, price = -inf, log(float(len(watched.X)))
-    enough = watched.needed[s, ARMS] + price if briefly else -inf
-    for k in range(len(watched.X)):
-        n, m = memory.arms[k, N], memory.readings[s, k, M]
-        best = joined(best, of_arm(watched.X, memory.arms, memory.room, s, k, n, n, m, enough, False))
-    return best - price
+def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) -> float:
+    """That a feature takes part besides the arms' own: one that all arms share, or one of a single arm.        (A2)
 
-
-@rare
-def weigh_levels(watched: Watched, memory: Memory, s: int, briefly: bool) -> float:
-    """That effects bend: all of them together, or one by itself.                                              (A2)"""
-    best, d, price = -inf, watched.X.shape[1], log(2.0 * len(TILTS))
-    enough = watched.needed[s, LEVELS] + price if briefly else -inf
-    bent, straight = memory.features[s, 0], memory.features[s, 1]
-    for tilt in TILTS:
-        for a in range(d):
-            memory.room.vectors[C, a] = bent[a] - tilt * straight[a]
-        q = bent[d] - 2.0 * tilt * memory.signals[s, CROSS] + tilt * tilt * straight[d]
-        found = of_feature(watched.X, memory.arms, memory.room, s, q, bent[d + 1] - tilt * straight[d + 1], enough)
-        best = joined(best, found - price)
-    price = log(2.0 * len(watched.X))
-    enough = watched.needed[s, LEVELS] + price if briefly else -inf
-    for k in range(len(watched.X)):
-        n3, n4, m2 = memory.arms[k, N3], memory.arms[k, N4], memory.readings[s, k, M2]
-        found = of_arm(watched.X, memory.arms, memory.room, s, k, n3, n4, m2, enough, True)
-        best = joined(best, found - price)
+    arms     the level of one arm
+    levels   effect * level^2, or level^2 of one arm: effects bend
+    time     effect * level, or the level of one arm, from some pull on: effects are others from then on
+    offset   1: there is a reading where nothing is applied
+    """
+    best, price = -inf, log(max(1.0, (1.0 if test == OFFSET else 2.0) * shared_features(test, STRETCHES)))
+    enough = watched.needed[s, test] + price if briefly else -inf
+    for i in range(shared_features(test, memory.clock[STRETCH])):
+        q, b = load_shared(watched, memory, s, test, i)
+        best = joined(best, weighed(watched.X, memory.arms, memory.room, s, q, b, enough) - price)
+    cuts, tilts = (memory.clock[STRETCH] if test == TIME else 1), (1 if test == ARMS else len(TILTS))
+    ways = float(len(watched.X) * (2 * STRETCHES if test == TIME else 2 if test == LEVELS else 1))
+    price = log(ways * tilts)
+    enough = watched.needed[s, test] + log(ways) if briefly else -inf
+    for k in range(len(watched.X) if test != OFFSET else 0):
+        c, q, b = 0.0, 0.0, 0.0
+        for cut in range(cuts):
+            if test == LEVELS:
+                c, q, b = memory.arms[k, N3], memory.arms[k, N4], memory.readings[s, k, M2]
+            elif test == TIME:
+                j = memory.clock[STRETCH] - cut
+                c, b = c + memory.then[0, k, j], b + memory.then[1 + s, k, j]
+                q = c
+            else:
+                c, q, b = memory.arms[k, N], memory.arms[k, N], memory.readings[s, k, M]
+            score, rest = b - c * product(watched.X[k], memory.room.weights[s]), q - c * c * memory.room.levers[k]
+            if rest > UNEXPLAINED * q and score * score >= 2.0 * enough * rest:  # whatever the tilt is
+                for i in range(tilts):
+                    tilt = TILTS[i] if test != ARMS else 0.0
+                    left = c - tilt * memory.arms[k, N]
+                    for a in range(watched.X.shape[1]):
+                        memory.room.vectors[C, a] = left * watched.X[k, a]
+                    found = weighed(
+                        watched.X, memory.arms, memory.room, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[k, N],
+                        b - tilt * memory.readings[s, k, M], -inf,
+                    )  # fmt: skip
+                    best = joined(best, found - price)
     return best
 
 
-@rare
-def weigh_time(watched: Watched, memory: Memory, s: int, briefly: bool) -> float:
-    """That effects are others from some pull on: all by one factor, or one of them by itself.                 (A2)"""
-    best, d, now, price = -inf, watched.X.shape[1], memory.clock[STRETCH], log(2.0 * STRETCHES * len(TILTS))
-    enough, q, b = watched.needed[s, TIME] + price if briefly else -inf, 0.0, 0.0
-    whole, since = memory.features[s, 1], memory.room.vectors[W]
-    for a in range(d):
-        since[a] = 0.0
-    for back in range(now):  # the cuts, from the latest on
-        part = memory.features[s, 2 + now - back]
-        for a in range(d):
-            since[a] += part[a]
-        q, b = q + part[d], b + part[d + 1]
-        for tilt in TILTS:
-            for a in range(d):
-                memory.room.vectors[C, a] = since[a] - tilt * whole[a]
-            tilted = q - 2.0 * tilt * q + tilt * tilt * whole[d]
-            found = of_feature(watched.X, memory.arms, memory.room, s, tilted, b - tilt * whole[d + 1], enough)
-            best = joined(best, found - price)
-    price = log(2.0 * STRETCHES * len(watched.X))
-    enough = watched.needed[s, TIME] + price if briefly else -inf
-    for k in range(len(watched.X)):
-        n, m = 0.0, 0.0
-        for back in range(now):
-            n += memory.then[0, k, now - back]
-            m += memory.then[1 + s, k, now - back]
-            found = of_arm(watched.X, memory.arms, memory.room, s, k, n, n, m, enough, True)
-            best = joined(best, found - price)
-    return best
+@kernel
+def shared_features(test: int, stretches: int) -> int:
+    """How many features there are that all arms share."""
+    if test == LEVELS:
+        return len(TILTS)
+    if test == TIME:
+        return stretches * len(TILTS)
+    return len(SLOPES) if test == OFFSET else 0
 
 
 @rare
-def weigh_offset(watched: Watched, memory: Memory, s: int, briefly: bool) -> float:
-    """That there is a reading where nothing is applied.                                                       (A2)"""
-    best, (K, d), price = -inf, watched.X.shape, log(float(len(SLOPES)))
-    enough = watched.needed[s, OFFSET] + price if briefly else -inf
-    for slope in SLOPES:
+def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> tuple[float, float]:
+    """The sums of the i-th feature f that all arms share: of f z in the room's C, and of f^2 and f * reading."""
+    (K, d), into = watched.X.shape, memory.room.vectors[C]
+    straight, tilt = memory.features[s, STRAIGHT], TILTS[i % len(TILTS)]
+    if test == OFFSET:
         q, b = float(memory.clock[PULLS]), memory.signals[s, TOTAL]
         for a in range(d):
-            memory.room.vectors[C, a] = 0.0
+            into[a] = 0.0
         for k in range(K):
-            even = slope * product(watched.X[k], watched.even)
+            even = SLOPES[i] * product(watched.X[k], watched.even)
             q += even * (even * memory.arms[k, N] - 2.0 * memory.arms[k, L])
             b -= even * memory.readings[s, k, M]
             for a in range(d):
-                memory.room.vectors[C, a] += (memory.arms[k, L] - even * memory.arms[k, N]) * watched.X[k, a]
-        best = joined(best, of_feature(watched.X, memory.arms, memory.room, s, q, b, enough))
-    return best - price
+                into[a] += (memory.arms[k, L] - even * memory.arms[k, N]) * watched.X[k, a]
+        return q, b
+    for a in range(d):
+        into[a] = -tilt * straight[a]
+    q, b = tilt * tilt * straight[d], -tilt * straight[d + 1]
+    if test == LEVELS:
+        first, last, cross = BENT, BENT, memory.signals[s, CROSS]
+    else:
+        first, last, cross = SINCE + memory.clock[STRETCH] - i // len(TILTS), SINCE + memory.clock[STRETCH], 0.0
+    for f in range(first, last + 1):
+        part = memory.features[s, f]
+        for a in range(d):
+            into[a] += part[a]
+        q, b = q + part[d], b + part[d + 1]
+        if test == TIME:
+            cross += part[d]
+    return q - 2.0 * tilt * cross, b
 
 
 @rare
-def of_arm(
-    X: Matrix, arms: Matrix, room: Room, s: int, k: int, c: float, q: float, b: float, enough: float, tilted: bool
-) -> float:
-    """The evidence for a feature of arm k alone, with sums c x_k, q and b; minus infinity if it is not enough.
+def weighed(X: Matrix, arms: Matrix, room: Room, s: int, q: float, b: float, enough: float) -> float:
+    """The logarithm of the bet on a feature with sums C of the room, q and b; minus infinity if it is not enough.
 
-    Tilted: mixed over that feature less several multiples of the level.
+    That is before the price of not knowing the weights.                                                      (A2)
     """
-    rest = q - c * c * room.arms[k, LEVER]
-    score = b - c * product(X[k], room.weights[s])
-    if rest <= UNEXPLAINED * q or not score * score >= 2.0 * enough * rest:
-        return -inf
-    best = -inf
-    for tilt in TILTS:
-        t = tilt if tilted else 0.0
-        left = c - t * arms[k, N]
-        for a in range(X.shape[1]):
-            room.vectors[C, a] = left * X[k, a]
-        size = q - 2.0 * t * c + t * t * arms[k, N]
-        best = joined(best, weighed(X, arms, room, score * score, rest, left * left * room.arms[k, STRAY], size))
-        if not tilted:
-            return best
-    return best - log(float(len(TILTS)))
-
-
-@rare
-def of_feature(X: Matrix, arms: Matrix, room: Room, s: int, q: float, b: float, enough: float) -> float:
-    """The evidence for a feature with sums C of the room, q and b; minus infinity if it is not enough."""
     forward(room.matrices[A], room.vectors[C], room.vectors[U])
-    rest = q - squares(room.vectors[U])
-    score = b - product(room.vectors[C], room.weights[s])
+    rest, score = q - squares(room.vectors[U]), b - product(room.vectors[C], room.weights[s])
     if rest <= UNEXPLAINED * q or not score * score >= 2.0 * enough * rest:
         return -inf
     backward(room.matrices[A], room.vectors[U], room.vectors[V])
-    return weighed(X, arms, room, score * score, rest, squares(room.vectors[V]), q)
-
-
-@rare
-def weighed(X: Matrix, arms: Matrix, room: Room, square: float, rest: float, stray: float, q: float) -> float:
-    """The logarithm of the bet that a feature with sums C of the room and q takes part.                       (A2)"""
-    best = -inf
+    stray, best = squares(room.vectors[V]), -inf
     for loose in LOOSE:
         size = regularised(X, arms, loose, room.matrices[B])
         forward(room.matrices[B], room.vectors[C], room.vectors[Y])
         left = max(q - squares(room.vectors[Y]), 0.0)
         for prior in PRIORS:
-            gain = square / (rest + prior + loose * stray)
+            gain = score * score / (rest + prior + loose * stray)
             best = joined(best, (gain - size - log1p(left / prior)) / 2.0)
     return best - log(float(len(LOOSE) * len(PRIORS)))
 

@@ -13,14 +13,13 @@ from surefoot.core.types import Indices, Matrix, Tensor, Vector
 NOISE, ARMS, LEVELS, TIME, OFFSET, LIMIT, NORM = 0, 1, 2, 3, 4, 5, 6  # the tests of a signal
 TESTS = 7
 STRETCHES = 14  # of time
-FEATURES = 2 + STRETCHES  # effect * level^2, effect * level, and the latter in each stretch of time
+BENT, STRAIGHT, SINCE = 0, 1, 2  # Memory.features: effect * level^2, effect * level, the latter in each stretch of time
 PULLS, NOISE_LOOK, LOOK, STRETCH = 0, 1, 2, 3  # Memory.clock
 N, L, N3, N4 = 0, 1, 2, 3  # Memory.arms: sums of level^2, level, level^3, level^4
 M, M2, SCATTER, GUESS = 0, 1, 2, 3  # Memory.readings: sums of level and level^2 times the reading; two more
 TOTAL, CROSS, BEYOND, LEAST = 0, 1, 2, 3  # Memory.signals
 A, B, H = 0, 1, 2  # Room.matrices: the factor of sum z z^T, and two to work with
-C, U, V, W, Y = 0, 1, 2, 3, 4  # Room.vectors: sum of feature * z, and four to work with
-LEVER, STRAY = 0, 1  # Room.arms: |x_k|^2 in A^-1, and |A^-1 x_k|^2
+C, U, V, Y = 0, 1, 2, 3  # Room.vectors: sum of feature * z, and three to work with
 
 
 class Watched(NamedTuple):
@@ -38,9 +37,9 @@ class Room(NamedTuple):
     """Room for small linear algebra."""
 
     matrices: Tensor  # (3, d, d)
-    vectors: Matrix  # (5, d)
+    vectors: Matrix  # (4, d)
     weights: Matrix  # (n, d) by least squares
-    arms: Matrix  # (K, 2)
+    levers: Vector  # (K,) |x_k|^2 in A^-1
 
 
 class Memory(NamedTuple):
@@ -50,7 +49,7 @@ class Memory(NamedTuple):
     arms: Matrix  # (K, 4) of the levels
     readings: Tensor  # (n, K, 4) of the readings; squares around the arm's own slope; the effect as it last looked
     then: Tensor  # (1 + n, K, STRETCHES) sums of level^2, and of level * reading, in each stretch of time
-    features: Tensor  # (n, FEATURES, d + 2) sums of feature * z, feature^2 and feature * reading
+    features: Tensor  # (n, SINCE + STRETCHES, d + 2) sums of feature * z, feature^2 and feature * reading
     signals: Matrix  # (n, 4) sums of readings and of feature 0 * feature 1; worst reading of a limit; least norm
     weight: Matrix  # (n, TESTS) logarithm of the evidence: at the last look, or when the test was failed
     found: Indices  # (n, TESTS) the number of the result that showed a test to be failed; 0 for none
@@ -64,9 +63,9 @@ def new_memory(watched: Watched) -> Memory:
     block, (clock, arms, readings, then, features, signals, weight, found, room) = side_by_side(
         (
             np.zeros(4, np.int64), np.zeros((K, 4)), np.zeros((n, K, 4)), np.zeros((1 + n, K, STRETCHES)),
-            np.zeros((n, FEATURES, d + 2)), np.zeros((n, 4)), np.zeros((n, TESTS)),
+            np.zeros((n, SINCE + STRETCHES, d + 2)), np.zeros((n, 4)), np.zeros((n, TESTS)),
             np.zeros((n, TESTS), np.int64),
-            Room(np.zeros((3, d, d)), np.zeros((5, d)), np.zeros((n, d)), np.zeros((K, 2))),
+            Room(np.zeros((3, d, d)), np.zeros((4, d)), np.zeros((n, d)), np.zeros(K)),
         )
     )  # fmt: skip
     return Memory(clock, arms, readings, then, features, signals, weight, found, room, as_words(block))
