@@ -240,10 +240,18 @@ def test_an_alarm_is_a_warning_and_freezes(pumping: Callable[..., Done]) -> None
     """A pressure of 40 bar cannot be noise on a safe pull."""
     pumping("study", "ask", "pumps", "-n", "2")
     told = pumping("study", "tell", "pumps", "1", "--reward", "0.1", "--safety", "40")
-    assert told.status == 0
+    assert told.status == 10
+    assert told.out.startswith("Alarm: pressure")
     assert "warning: The data contradict the model (pressure: a reading lies further beyond the limit" in told.err
     assert "pumps: frozen" in told.out
-    assert "Alarm: pressure" in pumping("study", "show", "pumps").out
+    shown = pumping("study", "show", "pumps")
+    assert shown.status == 10
+    assert shown.out.startswith("Alarm: pressure")
+    document = pumping("study", "show", "pumps", "--json")
+    assert document.status == 10
+    assert next(iter(answer(document))) == "alarms"
+    assert answer(document)["statement"].startswith("The data contradict what the problem states: pressure")
+    assert answer(document)["recommendation"] is None
     assert pumping("study", "ask", "pumps").status == 7
 
 

@@ -90,7 +90,9 @@ def test_the_bet_on_a_feature_is_the_gaussian_mixture_it_claims_to_be() -> None:
                 S = both.T @ (y - z @ w)
                 return float(S @ inverse @ S - size) / 2
 
-            logs.append(minimize(capital, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun)
+            logs.append(
+                minimize(capital, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun
+            )
     assert ours == pytest.approx(np.log(np.mean(np.exp(logs))), abs=0.05)
     assert ours <= np.log(np.mean(np.exp(logs))) + 1e-6
 

@@ -71,7 +71,9 @@ def played(policy: Told, runs: int = 3, max_pulls: int = 100, first_run: int = 0
     }  # fmt: skip
     state, work = here.fresh()
     records, cancel = new_records(runs, 3), np.zeros(1, np.int64)
-    done = plain(loop.play, parts)(here.inst, None, None, None, [], 7, first_run, max_pulls, state, work, records, cancel)
+    done = plain(loop.play, parts)(
+        here.inst, None, None, None, [], 7, first_run, max_pulls, state, work, records, cancel
+    )
     return done, records
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from misbehaving import BOTH, REWARD, SAFETY, Misbehaving
 
 import surefoot as sf
+from misbehaving import BOTH, REWARD, SAFETY, Misbehaving
 from surefoot.errors import InvalidInput
 from surefoot.live.model_checks import Finding, ModelChecks
 

@@ -9,6 +9,7 @@ from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
+LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
 
 
 class CertificateDocument(TypedDict):
@@ -29,7 +30,7 @@ class CertificateDocument(TypedDict):
     statement: str
     assumptions: list[str]
     data: list[str]
-    alarms: list[str]
+    contradictions: list[str]
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,17 @@ class Certificate:
     statement: str
     assumptions: tuple[str, ...]
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
-    alarms: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
+    contradictions: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
 
     def to_dict(self) -> CertificateDocument:
         """The certificate as plain data."""
-        lists = {"assumptions": list(self.assumptions), "data": list(self.data), "alarms": list(self.alarms)}
+        lists = {name: list(getattr(self, name)) for name in LISTS}
         return cast(CertificateDocument, asdict(self) | lists)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """The certificate that `to_dict` wrote."""
-        lists = {name: tuple(table.get(name, ())) for name in ("assumptions", "data", "alarms")}
+        lists = {name: tuple(table.get(name, ())) for name in LISTS}
         return cls(**{**table, **lists})
 
 
@@ -77,8 +78,8 @@ def certify_answer(
 ) -> Certificate:
     """The certificate of an answer at the moment the policy stops; `releases` are alarms, and why it went on after."""
     name = problem.names[arm] if arm >= 0 else NOTHING
-    alarms = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
-    warned = "".join(f" The data were found to contradict the model ({each})." for each in alarms)
+    found = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
+    warned = "".join(f" The data were found to contradict the model ({each})." for each in found)
     return Certificate(
         arm=arm,
         name=name,
@@ -94,7 +95,7 @@ def certify_answer(
         overshoots=overshoots,
         statement=statement_of(guarantee, problem, name, level, overshoots) + warned,
         assumptions=guarantee.assumptions,
-        alarms=alarms,
+        contradictions=found,
     )
 
 
