@@ -83,9 +83,10 @@ class Misbehaving:
     ) -> None:
         self.name, self.linear = f"{linear.name}, {kind} {strength:g}", linear
         size, noise = linear.size, [linear.noise, *linear.safety_noise]
+        shape = distribution_code(linear.distribution)
         self.truth = Truth(
-            linear.means(np.arange(size), 1.0), np.array(noise), np.array(linear.limit), distribution_code(linear.distribution),
-            KINDS[kind], which, strength, since, arm % size,
+            linear.means(np.arange(size), 1.0), np.array(noise), np.array(linear.limit), shape, KINDS[kind], which,
+            strength, since, arm % size,
         )  # fmt: skip
 
     def matches(self, problem: sf.Problem) -> None:

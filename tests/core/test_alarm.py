@@ -19,6 +19,7 @@ PROBLEM = sf.Problem(
     arms=ARMS, reward=sf.Reward(noise=0.5, norm=1.0), safety=[sf.Limit("heat", at_least=-1.0, noise=0.2, norm=2.0)],
     safe_level=0.2, epsilon=0.1, delta=0.1, delta_safety=0.1,
 )  # fmt: skip
+FINE = {"xatol": 1e-9, "fatol": 1e-9}
 LEANS = sf.SafeLinGapE().guarantee(PROBLEM)
 
 
@@ -90,9 +91,7 @@ def test_the_bet_on_a_feature_is_the_gaussian_mixture_it_claims_to_be() -> None:
                 S = both.T @ (y - z @ w)
                 return float(S @ inverse @ S - size) / 2
 
-            logs.append(
-                minimize(capital, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun
-            )
+            logs.append(minimize(capital, np.zeros(2), method="Nelder-Mead", options=FINE).fun)
     assert ours == pytest.approx(np.log(np.mean(np.exp(logs))), abs=0.05)
     assert ours <= np.log(np.mean(np.exp(logs))) + 1e-6
 

@@ -71,9 +71,8 @@ def played(policy: Told, runs: int = 3, max_pulls: int = 100, first_run: int = 0
     }  # fmt: skip
     state, work = here.fresh()
     records, cancel = new_records(runs, 3), np.zeros(1, np.int64)
-    done = plain(loop.play, parts)(
-        here.inst, None, None, None, [], 7, first_run, max_pulls, state, work, records, cancel
-    )
+    play, world = plain(loop.play, parts), (None, None, None, [])
+    done = play(here.inst, *world, 7, first_run, max_pulls, state, work, records, cancel)
     return done, records
 
 

@@ -90,7 +90,7 @@ def test_open_pulls_may_still_be_told_after_an_alarm() -> None:
     pulls = session.ask(3)
     with pytest.warns(ModelAlarm):
         session.tell(pulls[0], reward=0.1, safety=60.0)
-        session.tell(pulls[1], reward=0.1, safety=5.5)
+    session.tell(pulls[1], reward=0.1, safety=5.5)
     assert session.outcome == "alarm"
     assert session.pulls == 2
     assert [pull.number for pull in session.open_pulls] == [3]
