@@ -1,6 +1,6 @@
 """What a round costs with the alarm and without, in processor time, one worker.
 
-    python benchmarks/alarm.py [RUNS]
+python benchmarks/alarm.py [RUNS]
 """
 
 import sys
@@ -25,4 +25,5 @@ if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     for place in (sf.worlds.hard(), sf.worlds.limited(), sf.worlds.doses(), sf.worlds.base_station()):
         without, watched = (nanoseconds(place, count, alarm) for alarm in (False, True))
-        print(f"{place.name:14} {without:8.0f} ns a round, {watched:8.0f} ns with the alarm: {watched / without:.2f} times")
+        times = f"{watched / without:.2f} times"
+        print(f"{place.name:14} {without:8.0f} ns a round, {watched:8.0f} ns with the alarm: {times}")

@@ -6,8 +6,8 @@ on which came first, and a pull that was given up is passed over. On arrival, a 
 comes in after the end is kept and changes nothing.
 
 What happened is entered first and then settled: the learner goes through it, in compiled code, and where decisions are
-to be audited says for each pull what should have been asked for. That costs no second pass. The file is long because all
-that may be entered, and all that follows from it, is one account.
+to be audited says for each pull what should have been asked for. That costs no second pass. The file is long because
+all that may be entered, and all that follows from it, is one account.
 """
 
 from collections import Counter
