@@ -10,6 +10,7 @@ import pytest
 from surefoot import errors
 from surefoot.errors import (
     ABSENT,
+    Alarmed,
     AlreadyTold,
     BudgetOpen,
     Finished,
@@ -56,6 +57,7 @@ ALL = [
     StudyExists("power", "sqlite:///lab.db"),
     StudyDiffers("power", "problem"),
     Frozen("power", "smoke in the lab.", "Ada"),
+    Alarmed("reward: its effect is not proportional to the level"),
     PolicyNeeded("power", "in-turn", "in_turn:InTurn"),
     OtherVersion("power", ["policy safe-gap is of version 1, and 2 is here"]),
     NotFrozen("power"),

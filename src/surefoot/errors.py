@@ -312,6 +312,20 @@ class OtherVersion(SurefootError):
         )
 
 
+class Alarmed(Frozen):
+    """A question to a session whose data contradict the model."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("session", reason, "the alarm")
+        self.args = (reason,)
+
+    def __str__(self) -> str:
+        return (
+            f"The alarm has ended the session: {self.reason.rstrip('.')}. Nothing is certified, and no pull is given. "
+            "Find the cause; if the data are sound all the same, go on with release(reason)."
+        )
+
+
 class NotFrozen(SurefootError):
     """A release of a study that nothing holds."""
 

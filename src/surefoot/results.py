@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.core.records import Records
-from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
+from surefoot.core.types import ALARM, BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import as_path, write_bytes
 from surefoot.live.certificate import NOTHING
@@ -31,6 +31,7 @@ OUTCOMES = {
     UNDECIDED: "undecided",
     CONTRADICTION: "contradiction",
     BREAKDOWN: "breakdown",
+    ALARM: "alarm",
 }
 
 
@@ -100,6 +101,7 @@ class Runs:
             "undecided_runs": int((self.outcome == UNDECIDED).sum()),
             "contradiction_runs": int((self.outcome == CONTRADICTION).sum()),
             "breakdown_runs": int((self.outcome == BREAKDOWN).sum()),
+            "alarm_runs": int((self.outcome == ALARM).sum()),
             "pulls_mean": mean.estimate,
             "pulls_lower": mean.lower,
             "pulls_upper": mean.upper,

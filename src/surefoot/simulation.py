@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.layout import side_by_side
-from surefoot.core.parts import Response
+from surefoot.core.parts import Response, Watch
 from surefoot.core.records import Records, new_records
 from surefoot.core.types import PULL, Indices
 from surefoot.errors import InvalidInput
+from surefoot.live.model_checks import LEVEL, simulated_watch
 from surefoot.live.pulls import Pull
 from surefoot.live.session import Session
 from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import Faced, faced, play_of
 from surefoot.problem import Problem
-from surefoot.problem.checks import check_count, check_seed
+from surefoot.problem.checks import check_count, check_seed, number
 from surefoot.progress import compiling, one_bar
 from surefoot.results import Runs, judged
 from surefoot.worlds import World, check_world
@@ -36,8 +37,12 @@ def simulate(
     max_pulls: int = 200_000,
     progress: bool = False,
     first_run: int = 0,
+    alarm: bool | float = False,
 ) -> Runs:
     """The records of so many runs. Run r is the same whatever `runs`, `workers` or `first_run` are.
+
+    With `alarm` each run is watched as a session is, at level 0.01 or at the level that is given; a run whose alarm
+    rings ends there, without a certificate, and is counted in `alarm_runs`.
 
     Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
     """
@@ -49,14 +54,26 @@ def simulate(
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
     workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
     found, response = faced(policy, problem), world.response()
-    play = play_of(found, response, compiling)  # once, before threads ask for it
+    watch = simulated_watch(problem, policy.guarantee(problem), checked_alarm(alarm))
+    play = play_of(found, response, watch, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}
     with one_bar(progress, f"runs of {policy.name}", runs) as advance:
-        for start, records in finished_chunks(play, found, response, seed, max_pulls, starts, workers):
+        for start, records in finished_chunks(play, found, response, watch, seed, max_pulls, starts, workers):
             done[start] = records
             advance(len(records.pulls))
     return assembled(world, problem, policy, seed, runs, done)
+
+
+def checked_alarm(alarm: object) -> float | None:
+    """The level of the alarm, None for none."""
+    if alarm is None or alarm is False:
+        return None
+    return (
+        LEVEL
+        if alarm is True
+        else number("alarm", alarm, "Pass True, False or a level such as 0.01.", above=0.0, below=1.0)
+    )
 
 
 def chunks(first_run: int, runs: int, workers: int) -> list[tuple[int, int]]:
@@ -66,13 +83,16 @@ def chunks(first_run: int, runs: int, workers: int) -> list[tuple[int, int]]:
 
 
 def finished_chunks(
-    play: Any, found: Faced, response: Response, seed: int, max_pulls: int, starts: list[tuple[int, int]], workers: int
+    play: Any, found: Faced, response: Response, watch: Watch, seed: int, max_pulls: int,
+    starts: list[tuple[int, int]], workers: int,
 ) -> Iterator[tuple[int, Records]]:  # fmt: skip
     """The records of each chunk as soon as it is done; ends early, in peace, on Ctrl-C."""
     from joblib import Parallel, delayed
 
     cancel = np.zeros(1, np.int64)
-    tasks = (delayed(played)(play, found, response, seed, max_pulls, start, count, cancel) for start, count in starts)
+    tasks = (
+        delayed(played)(play, found, response, watch, seed, max_pulls, start, count, cancel) for start, count in starts
+    )
     try:
         # Threads: compiled code runs without the interpreter's lock, and nothing has to be sent anywhere.
         yield from Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered")(tasks)
@@ -83,13 +103,14 @@ def finished_chunks(
 
 
 def played(
-    play: Any, found: Faced, response: Response, seed: int, max_pulls: int, start: int, count: int, cancel: Indices
+    play: Any, found: Faced, response: Response, watch: Watch, seed: int, max_pulls: int, start: int, count: int,
+    cancel: Indices,
 ) -> tuple[int, Records]:  # fmt: skip
     """The records of one chunk."""
     records = new_records(count, len(found.inst.X))
     inst, truth, room = side_by_side((found.inst, response.truth, response.room))[1]
     state, work = found.new_state(), found.new_work()
-    play(inst, found.plan.rules, truth, room, seed, start, max_pulls, state, work, records, cancel)
+    play(inst, found.plan.rules, truth, room, watch.new(), seed, start, max_pulls, state, work, records, cancel)
     return start, records
 
 

@@ -49,3 +49,10 @@ def test_rows_are_written_as_csv_and_as_parquet(typed: Typed, tmp_path: Path) ->
     pd.testing.assert_frame_equal(text, binary, check_dtype=False)
     assert [name.split()[0] for name in binary["policy"].unique()] == ["safe-lingape", "uniform"]
     assert set(binary["outcome"]) == {"certified"}
+
+
+def test_runs_are_watched_when_that_is_asked_for(typed: Typed, strict_json: Callable[[str], Any]) -> None:
+    found = strict_json(typed("simulate", "--runs", "5", "--alarm", "--json").stdout)
+    assert found["alarm"] is True
+    assert found["policies"][0]["summary"]["alarm_runs"] == 0
+    assert strict_json(typed("simulate", "--runs", "1", "--json").stdout)["alarm"] is False

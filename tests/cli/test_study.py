@@ -271,10 +271,19 @@ def test_an_alarm_is_a_warning_and_freezes(pumping: Callable[..., Done]) -> None
     """A pressure of 40 bar cannot be noise on a safe pull."""
     pumping("study", "ask", "pumps", "-n", "2")
     told = pumping("study", "tell", "pumps", "1", "--reward", "0.1", "--safety", "40")
-    assert told.status == 0
+    assert told.status == 10
+    assert told.out.startswith("Alarm: pressure")
     assert "warning: The data contradict the model (pressure: a reading lies further beyond the limit" in told.err
     assert "pumps: frozen" in told.out
-    assert "Alarm: pressure" in pumping("study", "show", "pumps").out
+    shown = pumping("study", "show", "pumps")
+    assert shown.status == 10
+    assert shown.out.startswith("Alarm: pressure")
+    document = pumping("study", "show", "pumps", "--json")
+    assert document.status == 10
+    table = json.loads(document.out)
+    assert next(iter(table)) == "alarms"
+    assert table["statement"].startswith("The data contradict what the problem states: pressure")
+    assert table["recommendation"] is None
     assert pumping("study", "ask", "pumps").status == 7
 
 

@@ -62,7 +62,7 @@ def frozen_levels_may_be_optimistic() -> Iterator[None]:
 def drive(policy: Any, most: int, seed: int = 5) -> tuple[sf.Session, list[sf.Pull]]:
     """A session driven for so many pulls at most, and its pulls."""
     world, problem = arena()
-    session = sf.Session(problem, policy, seed=seed, max_pulls=most)
+    session = sf.Session(problem, policy, seed=seed, max_pulls=most, alarm_level=None)
     return session, run_session(world, session, seed=seed)
 
 

@@ -46,7 +46,7 @@ def test_safe_gap_stops_with_a_right_answer_where_an_unlearned_level_decides() -
 
 def drive(world: Linear, problem: sf.Problem, most: int, seed: int = 5) -> sf.Session:
     """A session whose every pull and number is looked at."""
-    session = sf.Session(problem, sf.SafeGap(), seed=seed, max_pulls=most)
+    session = sf.Session(problem, sf.SafeGap(), seed=seed, max_pulls=most, alarm_level=None)
     applied = problem.safe_level.copy()
 
     def look(session: sf.Session) -> None:

@@ -10,6 +10,7 @@ from surefoot.core.kernel import plain
 from surefoot.core.loop import AS_DECIDED, ASKED, BEGUN, DECIDED, DROPPED, LEARNED, OPENED, anticipate, left_without
 from surefoot.core.records import Script, decision_of, new_answers, new_records
 from surefoot.core.types import (
+    ALARM,
     BREAKDOWN,
     CERTIFIED,
     CHALLENGER,
@@ -60,11 +61,27 @@ def played(policy: Told, runs: int = 3, max_pulls: int = 100, first_run: int = 0
     def crosses(truth: Any, arm: int, level: float) -> bool:
         return arm == 2 and level > 0.4
 
-    parts = {**here.parts, "decide": policy.decide, "respond": respond, "crosses": crosses}
+    def rings(watch: Any, arm: int, level: float, observed: Any) -> bool:
+        watch.append(arm)
+        return len(watch) == answers.get("rings_at")
+
+    parts = {
+        **here.parts, "decide": policy.decide, "respond": respond, "crosses": crosses, "begin_watch": list.clear,
+        "rings": rings,
+    }  # fmt: skip
     state, work = here.fresh()
     records, cancel = new_records(runs, 3), np.zeros(1, np.int64)
-    done = plain(loop.play, parts)(here.inst, None, None, None, 7, first_run, max_pulls, state, work, records, cancel)
+    play, world = plain(loop.play, parts), (None, None, None, [])
+    done = play(here.inst, *world, 7, first_run, max_pulls, state, work, records, cancel)
     return done, records
+
+
+def test_a_run_whose_alarm_rings_ends_there_without_an_answer() -> None:
+    done, records = played(Told(ends_at=7), rings_at=7)
+    assert done == 3
+    assert records.status.tolist() == [ALARM] * 3  # although the policy would have certified an answer
+    assert records.pulls.tolist() == [7] * 3
+    assert records.arm.tolist() == [NULL] * 3
 
 
 def test_every_run_begins_anew_and_is_written_down() -> None:

@@ -172,7 +172,7 @@ def test_a_level_above_the_certified_one_is_warned_of_and_recorded() -> None:
 
 def test_overshoots_stand_in_the_certificate() -> None:
     world = sf.worlds.limited()
-    session = sf.Session(world.default_problem())
+    session = sf.Session(world.default_problem(), alarm_level=None)
     with pytest.warns(LevelExceeded):
         session.tell(1, reward=0.0, safety=0.0, level=0.9)
     finish(session, world)
@@ -245,7 +245,7 @@ def test_certainty_with_the_last_pull_of_the_budget_is_certainty() -> None:
 
 
 def test_absurd_readings_break_nothing_and_certify_no_level() -> None:
-    session = sf.Session(problem(regularization=1e-8), max_pulls=50)
+    session = sf.Session(problem(regularization=1e-8), max_pulls=50, alarm_level=None)
     known = session.levels  # by the known levels and the norm bounds, before any reading
     while not session.stopped:
         try:
@@ -467,7 +467,7 @@ def test_every_pull_is_certified_on_the_dial_and_not_too_large_a_step(
 @pytest.mark.parametrize("levels", ["static", "dynamic", "dynamic-max"])
 def test_a_known_level_that_the_data_refute_ends_the_session_by_name(levels: Any, explore: Any) -> None:
     """The user said 0.2 is safe for every arm; it reads -1.2 there, far below the limit of -0.5."""
-    session = sf.Session(problem(), sf.SafeLinGapE(levels=levels, explore=explore), max_pulls=5000)
+    session = sf.Session(problem(), sf.SafeLinGapE(levels=levels, explore=explore), max_pulls=5000, alarm_level=None)
     while not session.stopped:
         pull = session.ask()
         session.tell(pull, reward=0.1, safety=-6.0 * pull.level, confirm=True)
@@ -544,7 +544,7 @@ def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array
     posed = world.default_problem().with_(epsilon=0.02)
     for policy in (sf.SafeLinGapE(), sf.SafeLinGapE(selection="optimistic", pull="rounding"), sf.Uniform()):
         for place in (0, 1):
-            session = sf.Session(posed, policy, seed=3, max_pulls=90)
+            session = sf.Session(posed, policy, seed=3, max_pulls=90, alarm_level=None)
             while not session.stopped:
                 if session.pulls == 21:
                     numbers = getattr(session.ledger.learner.state.estimate, array).reshape(-1)

@@ -32,7 +32,7 @@ class TestOurs:
 
 def test_it_answers_a_session_and_is_simulated() -> None:
     world = Saturating(LINEAR)
-    session = sf.Session(PROBLEM, seed=3, max_pulls=50)
+    session = sf.Session(PROBLEM, seed=3, max_pulls=50, alarm_level=None)
     pulls = run_session(world, session, seed=3)
     runs = sf.simulate(world, PROBLEM, runs=8, seed=3, max_pulls=50)
     assert runs.pulls_per_arm[0].tolist() == session.pulls_per_arm.tolist()

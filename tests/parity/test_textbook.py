@@ -119,7 +119,7 @@ def run_side_by_side(
     """Both implementations over the same pulls and readings; what happened, for the tests to look at."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sf.errors.NeverStopsWarning)
-        session = sf.Session(problem, policy, seed=seed)
+        session = sf.Session(problem, policy, seed=seed, alarm_level=None)
     book, rng = textbook_of(problem, policy), np.random.default_rng(seed)
     plan = getattr(policy, "explore", None)
     explored = plan.rounds if plan is not None else (problem.size if isinstance(policy, sf.LinGapE) else 0)

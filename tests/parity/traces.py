@@ -163,7 +163,7 @@ def arithmetic() -> str:
 
 def one_by_one(world: sf.worlds.Linear, problem: sf.Problem, policy: Any, seed: int, rounds: int) -> str:
     """A session that is told each pull before it is asked for the next."""
-    session, digests = sf.Session(problem, policy, seed=seed, max_pulls=rounds), Digests()
+    session, digests = sf.Session(problem, policy, seed=seed, max_pulls=rounds, alarm_level=None), Digests()
     while not session.stopped:
         pull = session.ask()
         digests.note(session, pull)
@@ -173,7 +173,7 @@ def one_by_one(world: sf.worlds.Linear, problem: sf.Problem, policy: Any, seed: 
 
 def several_open(world: sf.worlds.Linear, problem: sf.Problem, policy: Any, seed: int, rounds: int) -> str:
     """A session that has several pulls open and is told them in any order, some applied at a lower level."""
-    session, digests = sf.Session(problem, policy, seed=seed, max_pulls=rounds), Digests()
+    session, digests = sf.Session(problem, policy, seed=seed, max_pulls=rounds, alarm_level=None), Digests()
     chance, waiting = random.Random(seed), list[sf.Pull]()
     while not session.stopped:
         if len(waiting) < OPEN_AT_ONCE and len(waiting) + session.pulls < rounds:

@@ -34,9 +34,9 @@ def reopened(address: str) -> sf.Study:
 def test_a_study_stores_the_versions_of_policy_sets_and_alarm(address: str) -> None:
     study = begun(address)
     _, row, _ = study._handle.store.find("power")
-    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 1, "set directional": 1, "alarm": 1}
+    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 1, "set directional": 1, "alarm": 2}
     assert versions_of(sf.SafeLinGapE(), arena()[1]) == {
-        "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 1,
+        "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 2,
     }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from surefoot.cli.output import Output
 from surefoot.live.certificate import Certificate, rounded_down
 from surefoot.live.pulls import Recommendation
@@ -19,8 +21,9 @@ def promise_in_words(kind: str) -> str:
 
 
 def tell_answer(
-    output: Output, outcome: str | None, pulls: int, certificate: Certificate | None, answer: Recommendation | None
-) -> None:
+    output: Output, outcome: str | None, pulls: int, certificate: Certificate | None, answer: Recommendation | None,
+    alarms: Sequence[str] = (),
+) -> None:  # fmt: skip
     """Prints the answer and its certificate, or why there is none."""
     from rich.text import Text
 
@@ -28,6 +31,7 @@ def tell_answer(
     if certificate is None:
         reasons = {
             "undecided": f"the budget of {pulls:,} pulls is spent",
+            "alarm": f"the data contradict what the problem states ({'; '.join(alarms)})",
             "contradiction": "the data rule out every model that the problem allows: check its noise, norms and limits",
         }
         why = reasons.get(outcome or "", str(outcome))

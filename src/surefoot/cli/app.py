@@ -153,6 +153,7 @@ def simulate(
     workers: options.Workers = None,
     max_pulls: options.MaxPulls = 200_000,
     confidence: options.Confidence = 0.95,
+    alarm: options.Alarm = False,
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -168,7 +169,7 @@ def simulate(
         from surefoot.cli.simulate import simulate_many
 
         scenarios = scenarios_of(file, world, wished)
-        return simulate_many(output, scenarios, runs, seed, workers, max_pulls, confidence, out)
+        return simulate_many(output, scenarios, runs, seed, workers, max_pulls, confidence, out, alarm)
 
     return Job(work, json, quiet)
 

@@ -9,10 +9,13 @@ ENDED = 6
 HELD = 7
 STORAGE = 8
 FAULTS = 9
+ALARM = 10
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 CLOSED_PIPE = 141  # 128 + SIGPIPE: the reader left early, as with any other program in a pipe
 
-BY_OUTCOME = {"certified": OK, "undecided": UNDECIDED, "contradiction": CONTRADICTION, "breakdown": BREAKDOWN}
+BY_OUTCOME = {
+    "certified": OK, "undecided": UNDECIDED, "contradiction": CONTRADICTION, "breakdown": BREAKDOWN, "alarm": ALARM,
+}  # fmt: skip
 
 MEANINGS = {
     OK: "done; for `run`: the answer is certified",
@@ -24,6 +27,7 @@ MEANINGS = {
     HELD: "no pull now: the study is frozen, an implausible result is held, or all that is left of its budget is open",
     STORAGE: "the storage failed; nothing of this step was written",
     FAULTS: "an audit or a check found something wrong",
+    ALARM: "alarm: the data contradict what the problem states; nothing is certified",
     INTERRUPTED: "interrupted by Ctrl-C",
 }
 

@@ -28,6 +28,7 @@ MaxPulls = Annotated[int, _work("--max-pulls", "Give up after so many pulls: und
 Compare = Annotated[bool, _work("--compare/--no-compare", "Run LinGapE, which knows no limits, beside it.")]
 RunCount = Annotated[int, _work("--runs", "How many runs of each policy.")]
 Workers = Annotated[int | None, _work("--workers", "Threads; results do not depend on it.", "all cores")]
+Alarm = Annotated[bool, _work("--alarm", "Watch each run as `run` does; one whose alarm rings ends.")]
 Confidence = Annotated[float, _work("--confidence", "Of the intervals.")]
 
 Json = Annotated[bool, _output("--json", words="One JSON document on standard output, for results and errors.")]

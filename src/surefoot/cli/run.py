@@ -34,6 +34,8 @@ class Experiment:
         """The experiment as a table."""
         session, certificate, answer = self.session, self.session.certificate, self.session.recommendation
         return {
+            "alarms": list(session.alarms),
+            "statement": session.statement,
             "policy": policies.to_dict(session.policy),
             **session.status().to_dict(),
             "recommendation": answer and answer.to_dict(),
@@ -64,7 +66,7 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
         output.json_result(told_to_programs(scenario, seed, max_pulls, experiment, beside))
     else:
         found = experiment.session
-        tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation)
+        tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation, found.alarms)
         tell_comparison(output, [experiment, beside] if beside else [experiment])
     return exit_codes.BY_OUTCOME[experiment.session.outcome or "undecided"]
 
@@ -74,6 +76,8 @@ def told_to_programs(
 ) -> dict[str, object]:
     """Everything about the experiment, for a program to read."""
     return {
+        "alarms": list(experiment.session.alarms),
+        "statement": experiment.session.statement,
         "surefoot": __version__,
         "world": scenario.world.name,
         "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},

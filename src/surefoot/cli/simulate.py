@@ -22,7 +22,7 @@ NEEDS = {".csv": ["pandas"], ".parquet": ["pandas", "pyarrow"]}
 
 def simulate_many(
     output: Output, scenarios: Sequence[Scenario], runs: int, seed: int, workers: int | None, max_pulls: int,
-    confidence: float, out: Path | None,
+    confidence: float, out: Path | None, alarm: bool = False,
 ) -> int:  # fmt: skip
     """The exit status, once the runs are done, written and told; the scenarios differ in their policies alone."""
     if not 0.0 < confidence < 1.0:
@@ -33,7 +33,7 @@ def simulate_many(
     for scenario in scenarios:
         played = simulate(
             scenario.world, scenario.problem, scenario.policy, runs=runs, seed=seed, workers=workers,
-            max_pulls=max_pulls, progress=output.shows_progress and output.err.is_terminal,
+            max_pulls=max_pulls, alarm=alarm, progress=output.shows_progress and output.err.is_terminal,
         )  # fmt: skip
         if len(played) == 0 and not found:
             raise KeyboardInterrupt("Interrupted before the first run was done.")
@@ -44,7 +44,7 @@ def simulate_many(
     if out is not None:
         write_rows(out, found)
     if output.json:
-        output.json_result(told_to_programs(scenarios[0], seed, max_pulls, found, summaries))
+        output.json_result(told_to_programs(scenarios[0], seed, max_pulls, alarm, found, summaries))
     else:
         tell_summaries(output, scenarios[0], found, summaries)
         if out is not None:
@@ -78,8 +78,9 @@ def write_rows(out: Path, found: Sequence[Runs]) -> None:
 
 
 def told_to_programs(
-    scenario: Scenario, seed: int, max_pulls: int, found: Sequence[Runs], summaries: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+    scenario: Scenario, seed: int, max_pulls: int, alarm: bool, found: Sequence[Runs],
+    summaries: Sequence[dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
     """Everything about the runs, for a program to read."""
     return {
         "surefoot": __version__,
@@ -87,6 +88,7 @@ def told_to_programs(
         "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},
         "seed": seed,
         "max_pulls": max_pulls,
+        "alarm": alarm,
         "policies": [
             {"options": policies.to_dict(each.policy), "summary": summary}
             for each, summary in zip(found, summaries, strict=True)
@@ -153,7 +155,7 @@ def mean_pulls(runs: Runs, summary: dict[str, Any]) -> str:
 
 def endings(runs: Runs, summary: dict[str, Any]) -> str:
     """How the runs ended."""
-    ways = ("certified", "undecided", "contradiction", "breakdown")
+    ways = ("certified", "undecided", "contradiction", "breakdown", "alarm")
     return ", ".join(f"{summary[f'{way}_runs']:,} {way}" for way in ways if summary[f"{way}_runs"]) or "none"
 
 

@@ -18,6 +18,7 @@ from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
 CHANGES = (
+    "alarms",
     "pulls",
     "outcome",
     "gap",
@@ -51,17 +52,19 @@ def show(output: Output, which: Which) -> int:
     if output.json:
         output.json_result(
             {
-                "storage": study.storage, "status": status.to_dict(), "open": [pull.to_dict() for pull in waiting],
+                "alarms": status.alarms, "statement": study.statement, "storage": study.storage,
+                "status": status.to_dict(), "open": [pull.to_dict() for pull in waiting],
                 "recommendation": answer and answer.to_dict(), "certificate": certificate and certificate.to_dict(),
             }
         )  # fmt: skip
-        return exit_codes.OK
+        return exit_codes.ALARM if status.alarms else exit_codes.OK
     tell_status(output, study, status)
     for pull in waiting:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:
-        tell_answer(output, status.outcome, status.pulls, certificate, answer)
-    return exit_codes.OK
+        ended = "alarm" if status.alarms else status.outcome
+        tell_answer(output, ended, status.pulls, certificate, answer, status.alarms)
+    return exit_codes.ALARM if status.alarms else exit_codes.OK
 
 
 def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
@@ -69,12 +72,12 @@ def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
     from rich.text import Text
 
     out, gap = output.out, known_gap(status)
+    for message in status.contradictions:
+        out.print(Text(f"Alarm{'' if message in status.alarms else ', released'}: {message}", "red"))
     head = f"{phase(status)}, {counted(status.pulls, 'result')}{'' if gap is None else f', gap {gap:.4g}'}"
     out.print(Text.assemble((study.name, "bold"), f"  {head}, epsilon {status.epsilon:.4g}"))
     if status.frozen:
         out.print(Text(f"Frozen by {status.frozen['by']}: {status.frozen['reason']}", "bold red"))
-    for message in status.contradictions:
-        out.print(Text(f"Alarm: {message}", "red"))
     if status.mismatches:
         out.print(Text(f"{counted(status.mismatches, 'pull')} not as recomputed: surefoot study audit", "yellow"))
     for held in status.held:
@@ -125,8 +128,11 @@ def told_status(output: Output, study: Study, words: str, **table: Any) -> int:
     held = f", {status.held_back:,} held back" if status.held_back else ""
     stands = "frozen" if status.frozen else "held" if status.held else phase(status)
     shown_gap = "" if gap is None else f", gap {gap:.4g}"
-    said = f"{words}. {study.name}: {stands}, {counted(status.pulls, 'result')}{held}{shown_gap}."
-    return output.answer({**table, **{key: document[key] for key in CHANGES}}, said)  # type: ignore[literal-required]
+    wrong = "".join(f"Alarm: {message}. " for message in status.alarms)
+    said = f"{wrong}{words}. {study.name}: {stands}, {counted(status.pulls, 'result')}{held}{shown_gap}."
+    changes = {key: document[key] for key in CHANGES}  # type: ignore[literal-required]
+    first = {"alarms": changes.pop("alarms")}
+    return output.answer({**first, **table, **changes}, said, exit_codes.ALARM if status.alarms else exit_codes.OK)
 
 
 def audit(output: Output, which: Which) -> int:

@@ -16,10 +16,11 @@ from surefoot.core.kernel import rare, thin
 from surefoot.core.learn import absorb, begin
 from surefoot.core.levels import stepped
 from surefoot.core.margin import margin
-from surefoot.core.parts import crosses, decide, respond
+from surefoot.core.parts import begin_watch, crosses, decide, respond, rings
 from surefoot.core.records import Answers, Records, Script
 from surefoot.core.state import State, Work, copy_words, remember_race
 from surefoot.core.types import (
+    ALARM,
     BREAKDOWN,
     CERTIFIED,
     DECIDING,
@@ -47,20 +48,21 @@ AS_DECIDED = -1  # in place of an arm: the pull is whatever is decided when it i
 
 
 def play(
-    inst: Instance, rules: Any, truth: Any, room: Any, seed: int, first_run: int, max_pulls: int, state: State,
-    work: Work, records: Records, cancel: Indices,
+    inst: Instance, rules: Any, truth: Any, room: Any, watch: Any, seed: int, first_run: int, max_pulls: int,
+    state: State, work: Work, records: Records, cancel: Indices,
 ) -> int:  # fmt: skip
     """How many of the runs were finished; their records are filled in. cancel[0] = 1 from outside ends the work."""
     for row in range(len(records.pulls)):
         run = first_run + row
         begin(inst, state, work)
-        healthy = True
+        begin_watch(watch)
+        healthy, alarmed = True, False
         while True:
             if cancel[0] == 1:
                 return row
             decision = decide(inst, rules, state, work, seed, run)
             remember_race(state, decision.leader, decision.challenger)
-            if decision.status != PULL or state.clock[ROUND] >= max_pulls or not healthy:
+            if decision.status != PULL or state.clock[ROUND] >= max_pulls or not healthy or alarmed:
                 break
             number = state.clock[ROUND] + 1
             respond(truth, room, seed, run, number, decision.arm, decision.level, work.observed)
@@ -69,14 +71,19 @@ def play(
                 records.unsafe[row] += 1
                 if records.first_unsafe[row] == 0:
                     records.first_unsafe[row] = number
-        write_down(state, decision, healthy, records, row)
+            alarmed = rings(watch, decision.arm, decision.level, work.observed)
+        write_down(state, decision, healthy, alarmed, records, row)
     return len(records.pulls)
 
 
 @rare
-def write_down(state: State, decision: Decision, healthy: bool, records: Records, row: int) -> None:
-    """The record of a run that has ended."""
+def write_down(
+    state: State, decision: Decision, healthy: bool, alarmed: bool, records: Records, row: int
+) -> None:  # fmt: skip
+    """The record of a run that has ended; after an alarm nothing is certified."""
     status = decision.status if healthy else BREAKDOWN
+    if alarmed:
+        status = ALARM
     records.status[row] = UNDECIDED if status == PULL else status
     records.pulls[row] = state.clock[ROUND]
     records.arm[row] = decision.leader if status == CERTIFIED else NULL

@@ -17,6 +17,14 @@ UNBOUND = (
 )
 
 
+class Watch(NamedTuple):
+    """An alarm over simulated runs, or none: two kernels and what they read and write."""
+
+    begin: Callable[..., Any]  # (watch)
+    rings: Callable[..., Any]  # (watch, arm, level, observed) -> bool
+    new: Callable[[], Any]  # a NamedTuple of what is read and of a memory, for one thread
+
+
 class Response(NamedTuple):
     """How a world answers pulls: two kernels (or plain functions) and what they read and write."""
 
@@ -51,6 +59,18 @@ def respond(truth: Any, room: Any, seed: int, run: int, number: int, arm: int, l
 @bound_in
 def crosses(truth: Any, arm: int, level: float) -> bool:
     """Whether the pull truly crosses a limit."""
+    raise TypeError(UNBOUND)
+
+
+@bound_in
+def begin_watch(watch: Any) -> None:
+    """The alarm before the first pull, if one watches."""
+    raise TypeError(UNBOUND)
+
+
+@bound_in
+def rings(watch: Any, k: int, level: float, observed: Vector) -> bool:
+    """Whether the result of this pull, which was asked for, makes the alarm ring."""
     raise TypeError(UNBOUND)
 
 

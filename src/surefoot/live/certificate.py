@@ -9,6 +9,7 @@ from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
+LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
 
 
 class CertificateDocument(TypedDict):
@@ -29,6 +30,7 @@ class CertificateDocument(TypedDict):
     statement: str
     assumptions: list[str]
     data: list[str]
+    contradictions: list[str]
 
 
 @dataclass(frozen=True)
@@ -50,23 +52,34 @@ class Certificate:
     statement: str
     assumptions: tuple[str, ...]
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
+    contradictions: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
 
     def to_dict(self) -> CertificateDocument:
         """The certificate as plain data."""
-        lists = {"assumptions": list(self.assumptions), "data": list(self.data)}
+        lists = {name: list(getattr(self, name)) for name in LISTS}
         return cast(CertificateDocument, asdict(self) | lists)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """The certificate that `to_dict` wrote."""
-        return cls(**{**table, "assumptions": tuple(table["assumptions"]), "data": tuple(table["data"])})
+        lists = {name: tuple(table.get(name, ())) for name in LISTS}
+        return cls(**{**table, **lists})
 
 
 def certify_answer(
-    guarantee: Guarantee, problem: Problem, arm: int, level: float, gap: float, pulls: int, overshoots: int
+    guarantee: Guarantee,
+    problem: Problem,
+    arm: int,
+    level: float,
+    gap: float,
+    pulls: int,
+    overshoots: int,
+    releases: Mapping[str, str] | None = None,
 ) -> Certificate:
-    """The certificate of an answer at the moment the policy stops."""
+    """The certificate of an answer at the moment the policy stops; `releases` are alarms, and why it went on after."""
     name = problem.names[arm] if arm >= 0 else NOTHING
+    found = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
+    warned = "".join(f" The data were found to contradict the model ({each})." for each in found)
     return Certificate(
         arm=arm,
         name=name,
@@ -80,8 +93,9 @@ def certify_answer(
         pulls=pulls,
         keeps_limits=guarantee.keeps_limits,
         overshoots=overshoots,
-        statement=statement_of(guarantee, problem, name, level, overshoots),
+        statement=statement_of(guarantee, problem, name, level, overshoots) + warned,
         assumptions=guarantee.assumptions,
+        contradictions=found,
     )
 
 

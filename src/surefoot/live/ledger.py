@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from surefoot.core.loop import ASKED, OPENED
+from surefoot.core.records import Script
 from surefoot.core.types import DECIDING
 from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
@@ -87,7 +88,7 @@ class Ledger:
     ) -> None:  # fmt: skip
         self.problem = problem
         self.learner = learner or Learner(problem, policy, seed)
-        self.checks = None if alarm_level is None else ModelChecks(problem, alarm_level)
+        self.checks = None if alarm_level is None else ModelChecks(problem, self.learner.guarantee, alarm_level)
         self.max_pulls = max_pulls
         self.intake = intake
         self.last_number = 0
@@ -99,7 +100,9 @@ class Ledger:
         self.raised: list[str] = []  # every way in which the data were found to contradict the model
         self.known: set[str] = set()  # those of them that the data show now
         self.confirmed: list[int] = []  # pulls whose results a person confirmed
+        self.releases: dict[str, str] = {}  # for which reason a person let it go on after each of them
         self.mismatches: list[Mismatch] = []
+        self._elsewhere: set[int] = set()  # numbers of results that nobody asked for here
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
         self.amid: set[int] = set()  # numbers of results that are followed by another of the same table
@@ -143,6 +146,7 @@ class Ledger:
         """A result is taken over that nobody asked for here; the budget is one of pulls that are asked for."""
         self.opened(number, arm, level)
         self.imported += 1
+        self._elsewhere.add(number)
         if self.max_pulls is not None:
             self.max_pulls += 1
         self.told(number, level, reward, readings, judged=False)  # whoever imports has judged it
@@ -220,8 +224,7 @@ class Ledger:
                 raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
             self.learner.take(*found)
         if self.checks is not None and done:
-            script, rows = page.script(self.problem, page.steps)[0], page.learned[:done]
-            self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows])
+            self._watch(page, page.script(self.problem, page.steps)[0], page.learned[:done])
         self._begin_page()
 
     @property
@@ -306,13 +309,24 @@ class Ledger:
 
     @property
     def findings(self) -> list[Finding]:
-        """Contradictions that nobody has raised the alarm over yet; a policy without limits need not keep them."""
-        keeps = self.learner.guarantee.keeps_limits
-        return [
-            finding
-            for finding in (self.checks.findings if self.checks is not None else ())
-            if finding.message not in self.known and (keeps or finding.test != "limit")
-        ]
+        """Contradictions that nobody has raised the alarm over yet."""
+        found = self.checks.findings if self.checks is not None else ()
+        return [finding for finding in found if finding.message not in self.known]
+
+    def alarm(self, message: str) -> None:
+        """The data are found to contradict the model; what a person said about an earlier such alarm is past."""
+        self.raised.append(message)
+        self.known.add(message)
+        self.releases.pop(message, None)
+
+    @property
+    def ringing(self) -> list[str]:
+        """The alarms after which nobody has let it go on: until then nothing is certified."""
+        return [message for message in self.raised if message not in self.releases]
+
+    def release(self, reason: str) -> None:
+        """A person has looked into the alarms, and lets it go on."""
+        self.releases |= dict.fromkeys(self.ringing, reason)
 
     @property
     def gap(self) -> float | None:
@@ -322,20 +336,20 @@ class Ledger:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The answer with its promise; None unless it ended in certainty."""
+        """The answer with its promise; None unless it ended in certainty, and while an alarm rings."""
         learner, decision = self.learner, self.learner.decision
-        if self.outcome != "certified":
+        if self.outcome != "certified" or self.ringing:
             return None
         return certify_answer(
             learner.guarantee, self.problem, int(decision.leader), float(decision.leader_level), float(decision.gap),
-            learner.pulls, len(self.overshoots),
+            learner.pulls, len(self.overshoots), self.releases,
         )  # fmt: skip
 
     @property
     def recommendation(self) -> Recommendation | None:
-        """The answer, only if it is certified and certified safe; otherwise None."""
+        """The answer, only if it is certified and certified safe, and nothing is frozen; otherwise None."""
         found = self.certificate
-        if found is None or (self.learner.margin < 0.0 and not found.keeps_limits):
+        if found is None or self.stop is not None or (self.learner.margin < 0.0 and not found.keeps_limits):
             return None
         value = self.learner.state.estimate.est[0, found.arm] if found.arm >= 0 else 0.0
         return Recommendation(found.arm, found.name, found.level, float(found.level * value))
@@ -380,6 +394,12 @@ class Ledger:
     def _taken(self) -> int:
         """How many results of this page have been taken in."""
         return self.learner.pulls - self._before
+
+    def _watch(self, page: ScriptWriter, script: Script, rows: list[int]) -> None:
+        """Lets the alarm see the results in these rows of a page."""
+        if self.checks is not None:
+            asked = [page.numbers[row] not in self._elsewhere for row in rows]
+            self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows], asked)
 
     def _open(self, number: int) -> Outstanding:
         """The open pull of this number."""

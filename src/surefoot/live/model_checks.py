@@ -1,38 +1,62 @@
-"""The alarm: whether the data contradict what the promises rest on, at a stated level, for the whole life of a study.
+"""The alarm: whether the data contradict what the promises rest on, at a stated level, for the whole life of an
+experiment.
 
 noise    readings scatter more around every linear model than noise of the stated size can                     (A1)
-arms     the arms do not differ as any linear model of their features says                                     (A2)
+arms     an arm does not fit the model of the others                                                           (A2)
 levels   an effect is not proportional to the level                                                            (A2)
-time     an effect changes as the study goes on                                                                (A2)
+time     an effect changes as the experiment goes on                                                           (A2)
+offset   a signal is not at its baseline when nothing is applied                                               (A2)
 limit    a safety reading lies further beyond its limit than noise can take a safe pull                        (A3)
+norm     the weights are longer than the norm that the policy was told                                         (A5)
 
 Each is an e-process: it starts with 1, and ever reaches 1/alpha with probability at most alpha while the model
 is true, whoever chose the pulls. The level is shared evenly by all tests of all signals, so the chance of any false
-alarm is at most `level` (beside delta_safety, for the last).
+alarm is at most `level` (beside delta_safety, for the limits).                                                (A4)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log
 
 import numpy as np
 
-from surefoot.core.types import Indices
-from surefoot.live.e_processes import Cells, deviation_evidence, noise_evidence, unexplained
+from surefoot.core import alarm
+from surefoot.core.alarm_memory import (
+    ARMS,
+    BEYOND,
+    LEAST,
+    LEVELS,
+    LIMIT,
+    NOISE,
+    NORM,
+    OFFSET,
+    PULLS,
+    TESTS,
+    TIME,
+    Watched,
+    new_memory,
+)
+from surefoot.core.parts import Watch
+from surefoot.core.types import Indices, Nothing
+from surefoot.policies.bound import bound, unchecked
+from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number
+from surefoot.progress import compiling
 
-VERSION = 1  # changes whenever a check changes: a study keeps the one it began with
+VERSION = 2  # changes whenever a check changes: a study keeps the one it began with
 LEVEL = 0.01
-LEVEL_PARTS = 8  # ranges of the level
-TIME_PARTS = 40  # stretches of time: pull 1, 2-3, 4-7, ...; more than any study has
-LARGEST = 1e60  # in units of the noise: whatever is beyond it is an alarm all the same, and squares stay finite
+FURTHEST = 1e100  # a norm that so much as this is beyond is none
 REMEDY = "Choose the chance of a false alarm that you accept, for example 0.01."
+NAMES = {NOISE: "noise", ARMS: "arms", LEVELS: "levels", TIME: "time", OFFSET: "offset", LIMIT: "limit", NORM: "norm"}
 SAID = {
-    "noise": "its readings scatter more around every linear model than noise {noise:g} allows",
-    "arms": "the arms do not differ as a linear model of their features says",
-    "levels": "its effect is not proportional to the level",
-    "time": "its effect changes as the study goes on",
-    "limit": "a reading lies further beyond the limit than noise {noise:g} can take a safe pull",
+    NOISE: "its readings scatter more around every linear model than noise {noise:g} allows",
+    ARMS: "an arm does not differ from the others as a linear model of their features says",
+    LEVELS: "its effect is not proportional to the level",
+    TIME: "its effect changes as the experiment goes on",
+    OFFSET: "it is not at its baseline where nothing is applied",
+    LIMIT: "a reading lies further beyond the limit than noise {noise:g} can take a safe pull",
+    NORM: "norm {norm:g} is stated, and weights of a norm below {least:.3g} cannot have given these readings",
 }
 
 
@@ -41,7 +65,7 @@ class Finding:
     """One test that the data failed."""
 
     signal: str  # "reward", or the name of a limit
-    test: str  # "noise", "arms", "levels", "time" or "limit"
+    test: str  # "noise", "arms", "levels", "time", "offset", "limit" or "norm"
     pulls: int  # how many results had been taken in
     evidence: float  # logarithm of the e-process
     needed: float  # the logarithm at which the alarm is raised
@@ -52,45 +76,75 @@ class Finding:
         return vars(self).copy()
 
 
+def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
+    """What the alarm reads: the problem, in its units, and the tests that fit what the policy promises."""
+    level = number("alarm_level", level, REMEDY, above=0.0, below=1.0)
+    n, K = 1 + len(problem.safety), problem.size
+    R = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
+    norms = [problem.reward.norm, *(limit.norm for limit in problem.safety)]
+    left, sizes, _ = np.linalg.svd(problem.features, full_matrices=False)
+    reach = np.zeros((n, len(sizes)))
+    made = np.ones((n, TESTS), bool)
+    made[0, LIMIT], made[1:, LIMIT] = False, guarantee.keeps_limits
+    for s, norm in enumerate(norms):
+        made[s, NORM] = guarantee.leans_on_norms and norm is not None
+        if made[s, NORM]:
+            with np.errstate(over="ignore", divide="ignore"):
+                reach[s] = np.minimum(np.sqrt(K) * (R[s] / norm) / sizes, FURTHEST)
+    return Watched(
+        X=np.ascontiguousarray(left * np.sqrt(K)),
+        even=left.sum(axis=0) / np.sqrt(K),
+        R=R,
+        eta0=np.array([limit.eta0 for limit in problem.safety]) / R[1:],
+        reach=reach,
+        needed=np.where(made, log(made.sum() / level), inf),
+    )
+
+
+def simulated_watch(problem: Problem, guarantee: Guarantee, level: float | None) -> Watch:
+    """The alarm over simulated runs, or none."""
+    if level is None:
+        return Watch(alarm.begin_nothing, alarm.never_rings, Nothing)
+    read = watched(problem, guarantee, level)
+    return Watch(alarm.begin_alarm, alarm.rings, lambda: alarm.Alarm(read, new_memory(read)))
+
+
 class ModelChecks:
     """Running tests of the model's assumptions. Give it every result that is taken in, in that order."""
 
-    def __init__(self, problem: Problem, level: float = LEVEL) -> None:
+    def __init__(self, problem: Problem, guarantee: Guarantee, level: float = LEVEL) -> None:
         self.problem = problem
-        self.level = number("level", level, REMEDY, above=0.0, below=1.0)
+        self.level = level
+        self._read = watched(problem, guarantee, level)
+        self._memory = new_memory(self._read)
+        self._watch = bound(alarm.watch_all, {}, (self._read, self._memory), "the alarm", compiling)
         self._names = ["reward", *(limit.name for limit in problem.safety)]
-        self._R = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
-        self._eta0 = np.array([limit.eta0 for limit in problem.safety]) / self._R[1:]
-        n, K = len(self._names), problem.size
-        self.needed = log((4 * n + n - 1) / self.level)  # four tests for each signal, and one for each limit
-        self.pulls = 0
-        self._around = np.zeros((n, K))  # squared residuals around each arm's own slope
-        self._cells = {"arms": Cells(n, K, 1), "levels": Cells(n, K, LEVEL_PARTS), "time": Cells(n, K, TIME_PARTS)}
-        self._beyond = np.full(n - 1, -inf)  # the evidence of the worst reading of each limit
-        self._found: dict[tuple[str, str], Finding] = {}
+        self._found: dict[tuple[int, int], Finding] = {}
+        self.take_all([], [], np.zeros((0, len(self._names))), [])
+        self._watch = unchecked(self._watch)
 
-    def take_all(self, arms: Indices, levels: Floats, observed: Floats) -> tuple[Finding, ...]:
-        """What is revealed with these results, (P,) and (P, n) as the core sees them, that was not known before.
+    @property
+    def pulls(self) -> int:
+        """How many results were given to it."""
+        return int(self._memory.clock[PULLS])
 
-        All tests are looked at after each of the first 127 pulls, later about once in a hundred: one may look at a
-        process as seldom as one likes. A reading beyond its limit is seen at once.
+    @property
+    def needed(self) -> float:
+        """The logarithm of the evidence at which a test is failed."""
+        return float(self._read.needed.min())
+
+    def take_all(
+        self, arms: Sequence[int] | Indices, levels: Sequence[float] | Floats, observed: Floats, asked: Sequence[bool]
+    ) -> tuple[Finding, ...]:
+        """What is revealed with these results, in the order and as the core sees them, that was not known before.
+
+        A result that this experiment did not ask for says nothing about how it keeps limits.
         """
-        if not len(arms):
-            return ()
-        before, numbers = self.pulls, np.arange(self.pulls + 1, self.pulls + len(arms) + 1)
-        self.pulls += len(arms)
-        observed = np.clip(observed / self._R, -LARGEST, LARGEST)  # in units of the noise
-        self._add_scatter(arms, levels, observed)
-        of_level = np.clip(np.ceil(levels * LEVEL_PARTS).astype(np.int64) - 1, 0, LEVEL_PARTS - 1)
-        of_time = np.frexp(numbers)[1].astype(np.int64) - 1
-        for name, parts in (("arms", np.zeros_like(arms)), ("levels", of_level), ("time", of_time)):
-            self._cells[name].add(arms, parts, levels, observed)
-        excess = np.maximum(self._eta0 - observed[:, 1:], 0.0)
-        worst = (excess**2 / 2 - np.log(numbers * (numbers + 1.0))[:, None]).max(axis=0)  # (A3)
-        self._beyond = np.maximum(self._beyond, worst)
-        every = 1 << max(0, self.pulls.bit_length() - 7)
-        due = self.pulls // every > before // every or (worst >= self.needed).any()
-        return self._new_findings() if due else ()
+        results = alarm.Results(
+            np.array(arms, np.int64), np.array(levels, np.float64),
+            np.array(observed, np.float64, order="C", ndmin=2), np.array(asked, np.int64),
+        )  # fmt: skip
+        return self._new_findings() if self._watch(self._read, self._memory, results) else ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -99,35 +153,33 @@ class ModelChecks:
 
     def evidence(self) -> dict[str, dict[str, float]]:
         """The logarithm of each process now, by signal and test; at `needed` it is an alarm."""
-        arms, X = self._cells["arms"], self.problem.features
-        squares = self._around.sum(axis=1) + unexplained(X, arms.N[:, 0], arms.slopes()[:, :, 0])
-        evidence = {"noise": noise_evidence(squares, self.pulls)}
-        evidence |= {name: deviation_evidence(cells, X) for name, cells in self._cells.items()}
-        found = {
-            name: {test: float(each[s]) for test, each in evidence.items()} for s, name in enumerate(self._names)
-        }  # fmt: skip
-        for s, limit in enumerate(self.problem.safety):
-            found[limit.name]["limit"] = float(self._beyond[s])
+        bound(alarm.weigh_all, {}, (self._read, self._memory), "the alarm's evidence", compiling)(
+            self._read, self._memory
+        )
+        found: dict[str, dict[str, float]] = {}
+        for s, signal in enumerate(self._names):
+            made = [test for test in NAMES if self._read.needed[s, test] < inf]
+            found[signal] = {NAMES[test]: self._evidence(s, test) for test in made}
         return found
 
-    def _new_findings(self) -> tuple[Finding, ...]:
-        """The tests that are failed now and were not before."""
-        new = []
-        for s, (signal, tests) in enumerate(self.evidence().items()):
-            for test, evidence in tests.items():
-                if evidence >= self.needed and (signal, test) not in self._found:
-                    message = f"{signal}: {SAID[test].format(noise=self._R[s])}"
-                    self._found[signal, test] = Finding(signal, test, self.pulls, evidence, self.needed, message)
-                    new.append(self._found[signal, test])
-        return tuple(new)
+    def _evidence(self, s: int, test: int) -> float:
+        beyond = test == LIMIT and not self._memory.found[s, test]
+        return float(self._memory.signals[s, BEYOND] if beyond else self._memory.weight[s, test])
 
-    def _add_scatter(self, arms: Indices, levels: Floats, observed: Floats) -> None:
-        """Adds what the new results add to the squared residuals around each arm's own slope."""
-        old, new = self._cells["arms"], Cells(*self._around.shape, 1)
-        new.add(arms, np.zeros_like(arms), levels, observed)
-        residuals = observed - levels[:, None] * new.slopes()[:, arms, 0].T
-        for s in range(len(self._names)):
-            self._around[s] += np.bincount(arms, residuals[:, s] ** 2, self.problem.size)
-        N, M = old.N[:, 0], new.N[:, 0]  # two samples of one arm: the difference of their slopes is scatter too
-        weight = np.divide(N * M, N + M, out=np.zeros_like(N), where=N * M > 0.0)
-        self._around += weight * (new.slopes() - old.slopes())[:, :, 0] ** 2
+    def _new_findings(self) -> tuple[Finding, ...]:
+        """The tests that are failed now and were not before, in the order in which they were."""
+        memory = self._memory
+        failed = [(int(s), int(test)) for s, test in np.argwhere(memory.found > 0)]
+        new = sorted((key for key in failed if key not in self._found), key=lambda key: memory.found[key])
+        for key in new:
+            self._found[key] = self._finding(*key)
+        return tuple(self._found[key] for key in new)
+
+    def _finding(self, s: int, test: int) -> Finding:
+        memory, stated = self._memory, self.problem.safety[s - 1] if s else self.problem.reward
+        norm = (stated.norm or 0.0) if test == NORM else 0.0
+        said = SAID[test].format(noise=stated.noise, norm=norm, least=memory.signals[s, LEAST] * norm)
+        return Finding(
+            signal=self._names[s], test=NAMES[test], pulls=int(memory.found[s, test]),
+            evidence=float(memory.weight[s, test]), needed=self.needed, message=f"{self._names[s]}: {said}",
+        )  # fmt: skip

@@ -8,7 +8,7 @@ from surefoot.live.certificate import NOTHING
 from surefoot.problem import Problem
 
 Phase: TypeAlias = Literal["explore", "decide"]
-Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown"]
+Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
 
 
 class PullDocument(TypedDict):

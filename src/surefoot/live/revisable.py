@@ -43,7 +43,6 @@ class RevisableLedger(Ledger):
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._order: list[int] = []  # of the results that were entered; the first ones of them were taken in
         self._kept: dict[int, Kept] = {}
-        self._free: set[int] = set()  # imported results, which are not judged here
         self.revisions: list[Revision] = []
         self.anew = 0  # how often all was learned anew
         super().__init__(*args, **settings)
@@ -119,11 +118,6 @@ class RevisableLedger(Ledger):
         self._kept[number] = Kept(arm, (level, reward, readings), self.last_number)
         super()._learn(number, arm, level, reward, readings)
 
-    def added(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
-        """A result is taken over that nobody asked for here, and that whoever imported it has judged."""
-        self._free.add(number)
-        super().added(number, arm, level, reward, readings)
-
     def _revised(self, number: int, new: Told | None, reason: str, by: str, at: int) -> Kept:
         """Notes a revision; the result as it was."""
         pull, kept = self.outstanding.get(number), self._kept.get(number)
@@ -146,8 +140,8 @@ class RevisableLedger(Ledger):
         self.learner.begin_anew()
         self.learner.replay(script)
         if self.checks is not None:
-            self.checks = ModelChecks(self.problem, self.checks.level)
-            self.checks.take_all(script.arm[page.learned], script.applied[page.learned], script.observed[page.learned])
+            self.checks = ModelChecks(self.problem, self.learner.guarantee, self.checks.level)
+            self._watch(page, script, page.learned)
             self.known &= {finding.message for finding in self.checks.findings}
         self.anew += 1
         self._wait_again(rest)
@@ -158,7 +152,11 @@ class RevisableLedger(Ledger):
         for number in numbers:
             kept = self._kept.pop(number)
             self.outstanding[number] = Outstanding(
-                kept.arm, kept.result[0], None, kept.result, confirmed=number in self.confirmed or number in self._free
+                kept.arm,
+                kept.result[0],
+                None,
+                kept.result,
+                confirmed=number in self.confirmed or number in self._elsewhere,
             )
             self._order.remove(number)
         if numbers and self.intake != ON_ARRIVAL:

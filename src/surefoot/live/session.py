@@ -1,42 +1,54 @@
 """Ask/tell in memory: one experiment, driven by a person, a script or a laboratory."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
 from surefoot.errors import (
+    Alarmed,
     Finished,
     HeldWarning,
     Implausible,
     InvalidInput,
     LevelExceeded,
+    ModelAlarm,
+    NotFrozen,
     NotOpen,
     NumericalBreakdown,
     outside,
 )
 from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Holding, Ledger
+from surefoot.live.model_checks import LEVEL, REMEDY
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
+from surefoot.live.statements import statement_of
 from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
-from surefoot.problem.checks import Floats, check_count, check_seed, number
+from surefoot.problem.checks import Floats, check_count, check_seed, number, text
 
 
 class Session:
     """One experiment. `ask` gives the next pull, `tell` takes its result, `certificate` says what is promised."""
 
     def __init__(
-        self, problem: Problem, policy: Policy | None = None, *, seed: int = 0, max_pulls: int | None = None
-    ) -> None:
+        self, problem: Problem, policy: Policy | None = None, *, seed: int = 0, max_pulls: int | None = None,
+        alarm_level: float | None = LEVEL,
+    ) -> None:  # fmt: skip
         if not isinstance(problem, Problem):
             raise InvalidInput("problem", problem, "must be a Problem", "Build one with sf.Problem(...).")
         self.problem = problem
         self.policy = check_policy(policy)
         self.seed = check_seed(seed)
         self.max_pulls = None if max_pulls is None else check_count("max_pulls", max_pulls)
-        self.ledger = Ledger(problem, self.policy, seed=self.seed, max_pulls=self.max_pulls)
+        self.alarm_level = (
+            None if alarm_level is None else number("alarm_level", alarm_level, REMEDY, above=0.0, below=1.0)
+        )
+        self.ledger = Ledger(
+            problem, self.policy, seed=self.seed, max_pulls=self.max_pulls, alarm_level=self.alarm_level
+        )  # fmt: skip
         self._next: tuple[tuple[int, int], Pull] | None = None  # where that was, and the pull that was held ready
         self._given: dict[int, Pull] = {}  # by ask(n); those told and not yet taken in are still among them
 
@@ -53,6 +65,8 @@ class Session:
         stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given. While an
         implausible result is held on the unsafe side there is no pull for anyone.
         """
+        if self.outcome == "alarm":
+            raise Alarmed("; ".join(self.alarms))
         if self.outcome is not None:
             raise Finished(self.outcome, self.pulls)
         self.ledger.refuse_if_held(self.ledger.holding_all)
@@ -88,7 +102,7 @@ class Session:
             raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         value, readings = measured(self.problem, reward, safety)
         applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
-        before, result = self.pulls, (applied, value, packed(readings))
+        before, known, result = self.pulls, len(self.ledger.raised), (applied, value, packed(readings))
         if asked.number > self.ledger.last_number:
             self._open(asked)
         found = self.ledger.judged(asked.number, *result) if self.ledger.is_due(asked.number) else None
@@ -102,6 +116,15 @@ class Session:
             warn_of_level(asked, applied)
         if self.outcome == "breakdown" and self.pulls != before:
             raise NumericalBreakdown("the estimates", self.pulls)
+        for message in self.ledger.raised[known:]:
+            warn_of_alarm(message, "so the session ends here without an answer", self.alarm_level)
+
+    def release(self, reason: str) -> None:
+        """Lets the session go on after an alarm; the certificate will carry the alarm and the reason."""
+        said = text("reason", reason, "Say in one line what was found.")
+        if not self.alarms:
+            raise NotFrozen("session")
+        self.ledger.release(said)
 
     # -- where it stands ------------------------------------------------------------------------------------
 
@@ -118,10 +141,21 @@ class Session:
     @property
     def outcome(self) -> Outcome | None:
         """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" (the data rule out
-        every model in the confidence sets) or "breakdown" (the numbers failed)."""
+        every model in the confidence sets), "breakdown" (the numbers failed) or, until it is released, "alarm" (the
+        data contradict what the problem states)."""
         if self.ledger.unsettled:  # Ctrl-C came between being told and taking in
             self._settle()
-        return self.ledger.outcome
+        return "alarm" if self.ledger.ringing else self.ledger.outcome
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """What the data were found to contradict, as long as nobody has released it."""
+        return tuple(self.ledger.ringing)
+
+    @property
+    def statement(self) -> str:
+        """Where it stands in a sentence or two, beginning with what is wrong; at a good end the certificate's."""
+        return statement_of(self.outcome, self.pulls, self.alarms, self.certificate)
 
     @property
     def stopped(self) -> bool:
@@ -180,10 +214,10 @@ class Session:
 
     def status(self) -> Status:
         """Where the session stands."""
-        return self.ledger.status()
+        return replace(self.ledger.status(), outcome=self.outcome)
 
     def __repr__(self) -> str:
-        state = self.ledger.outcome or "running"
+        state = "alarm" if self.ledger.ringing else self.ledger.outcome or "running"
         return f"Session({self.policy.name}, {self.pulls} pulls, {state})"
 
     # -- within ---------------------------------------------------------------------------------------------
@@ -212,6 +246,8 @@ class Session:
         while (found := self.ledger.bring_in()) is not None:
             self.ledger.held(*found)
             warn_of_holding(found[0], found[1])
+        for finding in self.ledger.findings:
+            self.ledger.alarm(finding.message)
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
 
@@ -240,5 +276,15 @@ def warn_of_level(asked: Pull, applied: float) -> None:
         f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
         f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
         LevelExceeded,
+        stacklevel=3,
+    )
+
+
+def warn_of_alarm(message: str, then: str, level: float | None) -> None:
+    """Warns of what the data were just found to contradict, and of what follows from it."""
+    warnings.warn(
+        f"The data contradict the model ({message}), {then}. The chance of a false alarm in the whole life of an "
+        f"experiment is {level:g}. Find the cause, then release it.",
+        ModelAlarm,
         stacklevel=3,
     )

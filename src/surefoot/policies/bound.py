@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.core import loop, plausible
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
-from surefoot.core.parts import Response
+from surefoot.core.parts import Response, Watch
 from surefoot.core.state import State, Work, new_state, new_work
 from surefoot.core.types import Dial, Instance
 from surefoot.errors import InterpretedWarning, outside
@@ -89,10 +89,14 @@ def expect_of(found: Faced) -> Any:
         return bound(plausible.expect, parts, tuples_of(found.plan), f"{found.name}, what to expect", None)
 
 
-def play_of(found: Faced, response: Response, announce: Announce | None = None) -> Any:
-    """The loop that plays many runs against a world."""
-    parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
-    return bound(loop.play, parts, (*tuples_of(found.plan), response), f"{found.name} for simulations", announce)
+def play_of(found: Faced, response: Response, watch: Watch, announce: Announce | None = None) -> Any:
+    """The loop that plays many runs against a world, with an alarm over them or without."""
+    parts = {
+        **parts_of(found.plan), "respond": response.respond, "crosses": response.crosses, "begin_watch": watch.begin,
+        "rings": watch.rings,
+    }  # fmt: skip
+    tuples = (*tuples_of(found.plan), response, watch.new())
+    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
 
 
 def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:

@@ -43,8 +43,8 @@ def data_notes(ledger: StudyLedger) -> tuple[str, ...]:
         notes.append(f"an earlier end, before a correction: {end_in_words(ledger, end)}")
     if ledger.open_numbers:
         notes.append(f"{counted(len(ledger.open_numbers), 'pull')} still open")
-    for message in ledger.raised:
-        notes.append(f"alarm raised: {message}")
+    for alarm in ledger.raised:
+        notes.append(f"alarm raised: {alarm}; released: {ledger.releases.get(alarm, 'not yet')}")
     if ledger.mismatches:
         notes.append(f"{counted(len(ledger.mismatches), 'pull')} not as recomputed: see the audit")
     return tuple(notes)

@@ -78,10 +78,10 @@ class StudyLedger(RevisableLedger):
         elif kind in (events.FREEZE, events.ALARM):
             self.stop = Stop(reason, by, self.sequence)
             if kind == events.ALARM:
-                self.raised.append(reason)
-                self.known.add(reason)
+                self.alarm(reason)
         elif kind == events.RELEASE:
             self.stop = None
+            self.release(reason)
         elif kind == events.END:
             self.end = reason
         else:

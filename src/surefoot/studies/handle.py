@@ -147,8 +147,8 @@ def alarms_in(ledger: StudyLedger) -> list[Event]:
 
 def end_of(ledger: StudyLedger) -> list[Event]:
     """The end, if it has come and is not stored: a version that decides otherwise can still tell what was said."""
-    if ledger.outcome is None or ledger.end is not None:
-        return []
+    if ledger.outcome is None or ledger.end is not None or ledger.ringing or ledger.findings:
+        return []  # while an alarm rings nothing is said about the answer
     certificate, answer = ledger.certificate, ledger.recommendation
     said = {
         "outcome": ledger.outcome, "pulls": ledger.learner.pulls,

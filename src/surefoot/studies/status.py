@@ -47,6 +47,7 @@ class StudyStatusDocument(StatusDocument):
     held_back: int
     unused: int
     contradictions: list[str]
+    alarms: list[str]
     alarm_level: float
     frozen: StopDocument | None
     mismatches: int
@@ -69,6 +70,7 @@ class StudyStatus(Status):
     held_back: int  # results that wait for an earlier one
     unused: int  # results that came in after the end
     contradictions: list[str]  # every way in which the data were found to contradict the model
+    alarms: list[str]  # those of them that nobody has released
     alarm_level: float
     frozen: StopDocument | None
     mismatches: int  # pulls that are not the ones recomputed
@@ -97,6 +99,7 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
         held_back=ledger.held_back,
         unused=ledger.unused,
         contradictions=list(ledger.raised),
+        alarms=ledger.ringing,
         alarm_level=alarm_level,
         frozen=None if stop is None else StopDocument(reason=stop.reason, by=stop.by),
         mismatches=len(ledger.mismatches),

@@ -17,7 +17,6 @@ from surefoot.errors import (
     BudgetOpen,
     Finished,
     InvalidInput,
-    ModelAlarm,
     NotFrozen,
     NumericalBreakdown,
     RecalledWarning,
@@ -29,7 +28,8 @@ from surefoot.live.certificate import NOTHING, Certificate
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.revisable import Revision
-from surefoot.live.session import warn_of_holding, warn_of_level
+from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
+from surefoot.live.statements import statement_of
 from surefoot.problem.checks import check_count, number, text
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
@@ -322,6 +322,12 @@ class Study:
         """The answer with its promise and the data it rests on; None unless it ended in certainty."""
         return certificate_of(self._handle.caught_up())
 
+    @property
+    def statement(self) -> str:
+        """Where it stands in a sentence or two, beginning with what is wrong; at a good end the certificate's."""
+        ledger = self._handle.caught_up()
+        return statement_of(ledger.outcome, ledger.learner.pulls, ledger.ringing, certificate_of(ledger))
+
     def status(self) -> StudyStatus:
         """Where the study stands."""
         return status_of(self.name, self.max_pulls, self.alarm_level, self._handle.caught_up())
@@ -421,12 +427,7 @@ class Study:
     def _warn_of_alarms(self, messages: list[str]) -> None:
         """Warns of what the data were just found to contradict."""
         for message in messages:
-            warnings.warn(
-                f"The data contradict the model ({message}), so the study {self.name!r} is frozen. The chance of a "
-                f"false alarm in its whole life is {self.alarm_level:g}. Find the cause, then release it.",
-                ModelAlarm,
-                stacklevel=3,
-            )
+            warn_of_alarm(message, f"so the study {self.name!r} is frozen", self.alarm_level)
 
     def _stored_pull(self, stored: Events, which: int) -> Pull:
         """The pull as it was given out."""

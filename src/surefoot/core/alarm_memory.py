@@ -1,0 +1,71 @@
+"""What the alarm reads and keeps: a few arrays, begun with zeros, whose columns have names.
+
+There are few because whatever is passed to compiled code is passed array by array, and compiled so too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.core.layout import as_words, side_by_side
+from surefoot.core.types import Indices, Matrix, Tensor, Vector
+
+NOISE, ARMS, LEVELS, TIME, OFFSET, LIMIT, NORM = 0, 1, 2, 3, 4, 5, 6  # the tests of a signal
+TESTS = 7
+STRETCHES = 14  # of time
+BENT, STRAIGHT, SINCE = 0, 1, 2  # Memory.features: effect * level^2, effect * level, the latter in each stretch of time
+PULLS, NOISE_LOOK, LOOK, STRETCH = 0, 1, 2, 3  # Memory.clock
+N, L, N3, N4 = 0, 1, 2, 3  # Memory.arms: sums of level^2, level, level^3, level^4
+M, M2, SCATTER, GUESS = 0, 1, 2, 3  # Memory.readings: sums of level and level^2 times the reading; two more
+TOTAL, CROSS, BEYOND, LEAST = 0, 1, 2, 3  # Memory.signals
+A, B, H = 0, 1, 2  # Room.matrices: the factor of sum z z^T, and two to work with
+C, U, V, Y = 0, 1, 2, 3  # Room.vectors: sum of feature * z, and three to work with
+
+
+class Watched(NamedTuple):
+    """What is stated, in the units of the alarm."""
+
+    X: Matrix  # (K, d) arms, in coordinates in which they are of mean square 1
+    even: Vector  # (d,) the weights with which arms are most alike: x_k.even is nearest to 1
+    R: Vector  # (n,) size of the noise
+    eta0: Vector  # (m,) limits, in units of the noise
+    reach: Matrix  # (n, d) |reach * weights| <= 1 is what a stated norm says; zeros where none counts
+    needed: Matrix  # (n, TESTS) the logarithm at which a test is failed; infinite for one that is not made
+
+
+class Room(NamedTuple):
+    """Room for small linear algebra."""
+
+    matrices: Tensor  # (3, d, d)
+    vectors: Matrix  # (4, d)
+    weights: Matrix  # (n, d) by least squares
+    levers: Vector  # (K,) |x_k|^2 in A^-1
+
+
+class Memory(NamedTuple):
+    """Sums over the results so far, and what was found."""
+
+    clock: Indices  # (4,) pulls, when to look next at noise and at everything, the stretch of time
+    arms: Matrix  # (K, 4) of the levels
+    readings: Tensor  # (n, K, 4) of the readings; squares around the arm's own slope; the effect as it last looked
+    then: Tensor  # (1 + n, K, STRETCHES) sums of level^2, and of level * reading, in each stretch of time
+    features: Tensor  # (n, SINCE + STRETCHES, d + 2) sums of feature * z, feature^2 and feature * reading
+    signals: Matrix  # (n, 4) sums of readings and of feature 0 * feature 1; worst reading of a limit; least norm
+    weight: Matrix  # (n, TESTS) logarithm of the evidence: at the last look, or when the test was failed
+    found: Indices  # (n, TESTS) the number of the result that showed a test to be failed; 0 for none
+    room: Room
+    whole: Indices  # all of the above, as one row of words
+
+
+def new_memory(watched: Watched) -> Memory:
+    """A memory before the first result."""
+    (K, d), n = watched.X.shape, len(watched.R)
+    block, (clock, arms, readings, then, features, signals, weight, found, room) = side_by_side(
+        (
+            np.zeros(4, np.int64), np.zeros((K, 4)), np.zeros((n, K, 4)), np.zeros((1 + n, K, STRETCHES)),
+            np.zeros((n, SINCE + STRETCHES, d + 2)), np.zeros((n, 4)), np.zeros((n, TESTS)),
+            np.zeros((n, TESTS), np.int64),
+            Room(np.zeros((3, d, d)), np.zeros((4, d)), np.zeros((n, d)), np.zeros(K)),
+        )
+    )  # fmt: skip
+    return Memory(clock, arms, readings, then, features, signals, weight, found, room, as_words(block))

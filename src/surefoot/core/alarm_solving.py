@@ -1,0 +1,70 @@
+"""Small linear algebra of the alarm, out of line: it runs at rare looks, and is compiled once."""
+
+from surefoot.core.alarm_memory import N
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.linear import cholesky, fill_diagonal, forward_solve, transposed_solve
+from surefoot.core.logarithm import log
+from surefoot.core.types import Matrix, Vector
+
+CONDITION = 1e-10  # a direction with less than this share of the information counts as not pulled
+
+
+@rare
+def factor(X: Matrix, arms: Matrix, ridge: float, least: float, out: Matrix) -> bool:
+    """Whether ridge I + sum z z^T has pivots above this share of its largest diagonal; then `out` is its factor."""
+    (K, d), largest = X.shape, 0.0
+    fill_diagonal(out, ridge)
+    for a in range(d):
+        for b in range(a + 1):
+            total = out[a, b]
+            for k in range(K):
+                total += arms[k, N] * X[k, a] * X[k, b]
+            out[a, b] = total
+        largest = max(largest, out[a, a])
+    return cholesky(out, least * largest)
+
+
+@kernel
+def spanned(X: Matrix, arms: Matrix, out: Matrix) -> bool:
+    """Whether the pulls span; then `out` is the factor of sum z z^T."""
+    return factor(X, arms, 0.0, CONDITION, out)
+
+
+@kernel
+def regularised(X: Matrix, arms: Matrix, loose: float, out: Matrix) -> float:
+    """log det(I + sum z z^T / loose); `out` is the factor of loose I + sum z z^T."""
+    factor(X, arms, loose, 0.0, out)
+    size = 0.0
+    for a in range(len(out)):
+        size += 2.0 * log(out[a, a]) - log(loose)
+    return size
+
+
+@rare
+def forward(factor: Matrix, x: Vector, out: Vector) -> None:
+    """C^-1 x for the factor C."""
+    forward_solve(factor, x, out)
+
+
+@rare
+def backward(factor: Matrix, x: Vector, out: Vector) -> None:
+    """C^-T x for the factor C."""
+    transposed_solve(factor, x, out)
+
+
+@kernel
+def squares(x: Vector) -> float:
+    """|x|^2."""
+    total = 0.0
+    for a in range(len(x)):
+        total += x[a] * x[a]
+    return total
+
+
+@kernel
+def product(x: Vector, y: Vector) -> float:
+    """x . y"""
+    total = 0.0
+    for a in range(len(x)):
+        total += x[a] * y[a]
+    return total
