@@ -30,7 +30,7 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
         "reward": _reward(settings["reward"]),
         "safety": checked_limits(settings["safety"]),
         "epsilon": number("epsilon", settings["epsilon"], epsilon, at_least=0.0),
-        "delta": _chance("delta", settings["delta"], "a wrong answer"),
+        "delta": _chance("delta", settings["delta"], "an answer further off than epsilon"),
         "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
         "regularization": _regularization(settings.get("regularization", 1.0), arms.features),
         "safe_level": frozen(safe),
