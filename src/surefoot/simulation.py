@@ -17,7 +17,7 @@ from surefoot.live.session import Session
 from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import Faced, faced, play_of
 from surefoot.problem import Problem
-from surefoot.problem.checks import check_count, check_seed
+from surefoot.problem.checks import check_count, check_seed, check_workers
 from surefoot.progress import compiling, one_bar
 from surefoot.results import Runs, judged
 from surefoot.worlds import World, check_world
@@ -47,7 +47,7 @@ def simulate(
     world.matches(problem)
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
-    workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
+    workers = check_workers(workers) or os.cpu_count() or 1
     found, response = faced(policy, problem), world.response()
     play = play_of(found, response, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)

@@ -8,7 +8,7 @@ import numpy as np
 from surefoot.errors import Finished, InvalidInput, LevelExceeded, NotOpen, NumericalBreakdown
 from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Ledger
-from surefoot.live.pulls import Outcome, Overshoot, Pull, Recommendation, Status, pull_of
+from surefoot.live.pulls import Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
 from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
@@ -41,14 +41,15 @@ class Session:
         """The next pull, the same one until its result is told; or n new pulls, to be applied side by side.
 
         Of several, each is chosen as if the open ones had returned what is expected of them. Levels, and when to
-        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given.
+        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given; n is at most
+        1,000.
         """
         if self.outcome is not None:
             raise Finished(self.outcome, self.pulls)
         if n is None:
             return self._given.get(self.ledger.due) or self._held()
         ledger = self.ledger
-        wanted = ledger.allowance(check_count("n", n))
+        wanted = ledger.allowance(check_batch(n))
         chosen = ledger.learner.choose(ledger.anticipated, wanted)
         first = ledger.last_number + 1
         new = [pull_of(self.problem, first + i, *each) for i, each in enumerate(chosen)]

@@ -90,6 +90,13 @@ def _grid(value: object) -> tuple[float, ...]:
         return ()
     remedy = "List the levels that the dial can take, for example [0.25, 0.5, 0.75, 1.0]."
     points = vector("level_grid", value, remedy)
+    if not points.size:
+        if isinstance(value, tuple):  # as a problem without a grid holds it
+            return ()
+        reason = "holds no level that the dial could take"
+        raise InvalidInput(
+            "level_grid", value, reason, "Leave it out where the dial takes every level. Otherwise: " + remedy
+        )
     wrong = np.flatnonzero(~((points >= SMALLEST) & (points <= 1.0)))
     if wrong.size:
         field = f"level_grid[{wrong[0]}]"
