@@ -405,6 +405,10 @@ class InterpretedWarning(SurefootWarning):
     """A part of a policy or a world is plain Python, so every round waits for the interpreter."""
 
 
+class WorldBreaksStatement(SurefootWarning):
+    """A simulated world does not keep what the problem states: a norm, a noise, or the known safe level."""
+
+
 class NotSpanningWarning(SurefootWarning):
     """The arms span fewer dimensions than they have features; the work is done in their span."""
 

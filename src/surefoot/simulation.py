@@ -21,6 +21,7 @@ from surefoot.problem.checks import check_count, check_seed, check_workers
 from surefoot.progress import compiling, one_bar
 from surefoot.results import Runs, judged
 from surefoot.worlds import World, check_world
+from surefoot.worlds.statements import warn_of_broken_statements
 
 LARGEST_CHUNK = 500  # runs
 
@@ -39,7 +40,8 @@ def simulate(
 ) -> Runs:
     """The records of so many runs. Run r is the same whatever `runs`, `workers` or `first_run` are.
 
-    Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
+    Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`. A world that breaks what the
+    problem states (a norm, a noise, the known safe level) is simulated with a `WorldBreaksStatement` warning.
     """
     check_world(world)
     if not isinstance(problem, Problem):
@@ -48,6 +50,7 @@ def simulate(
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
     workers = check_workers(workers) or os.cpu_count() or 1
+    warn_of_broken_statements(world, problem)
     found, response = faced(policy, problem), world.response()
     play = play_of(found, response, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)

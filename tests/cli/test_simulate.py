@@ -49,3 +49,14 @@ def test_rows_are_written_as_csv_and_as_parquet(typed: Typed, tmp_path: Path) ->
     pd.testing.assert_frame_equal(text, binary, check_dtype=False)
     assert [name.split()[0] for name in binary["policy"].unique()] == ["safe-lingape", "uniform"]
     assert set(binary["outcome"]) == {"certified"}
+
+
+def test_quantiles_are_printed_and_a_world_that_breaks_its_problem_is_named(
+    typed: Callable[..., Any], write: Callable[[str, str], str], pumps: str
+) -> None:
+    truth = "[world]\ntheta_star = [1.5, 0.3]\nmu_star = [[40.0, 2.0]]\nsafety_noise = 0.6\n"
+    done = typed("simulate", write("pumps.toml", pumps + truth), "--runs", "3", "--max-pulls", "50", "--quiet")
+    assert "pulls, 10/50/90 %" in done.stdout
+    for words in ("weights of pressure have length 40", "pressure has noise 0.6", "level is not safe for pump A"):
+        assert words in " ".join(done.stderr.split())
+    assert "warning:" in typed("run", "pumps.toml", "--max-pulls", "5", "--quiet", "--no-compare").stderr

@@ -151,6 +151,12 @@ def mean_pulls(runs: Runs, summary: dict[str, Any]) -> str:
     return f"{mean:,.1f}" if low is None else f"{mean:,.1f} [{low:,.1f}, {high:,.1f}]"
 
 
+def quantiles(runs: Runs, summary: dict[str, Any]) -> str:
+    """The number of pulls that a tenth, a half and nine tenths of the runs stay within."""
+    found = summary["pulls_quantiles"]
+    return "-" if found is None else " / ".join(f"{each:,.0f}" for each in found.values())
+
+
 def endings(runs: Runs, summary: dict[str, Any]) -> str:
     """How the runs ended."""
     ways = ("certified", "undecided", "contradiction", "breakdown")
@@ -162,6 +168,7 @@ ROWS: dict[str, Cell] = {
     "ended": endings,
     "pulls, mean": mean_pulls,
     "pulls, sd": lambda runs, summary: "-" if summary["pulls_sd"] is None else f"{summary['pulls_sd']:,.1f}",
+    "pulls, 10/50/90 %": quantiles,
     "broken promises": rate("broken"),
     "  promised at most": allowed_wrong,
     "wrong by (b)": rate("wrong"),
