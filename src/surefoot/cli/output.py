@@ -16,7 +16,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from surefoot.cli import exit_codes
+from surefoot.cli import exit_codes, interruption
 from surefoot.cli.advice import in_typed_words
 from surefoot.errors import ErrorDocument, SurefootError, SurefootWarning, with_notes
 from surefoot.plain_data import json_text
@@ -53,6 +53,7 @@ class Output:
 
     def json_result(self, table: Mapping[str, Any]) -> None:
         """The result, as the one document on standard output."""
+        interruption.done()
         sys.stdout.write(json_text({**table, "warnings": self.warnings}))
 
     def answer(self, table: Mapping[str, Any], words: str, status: int = exit_codes.OK) -> int:
@@ -113,7 +114,7 @@ class Output:
 def told(error: BaseException) -> str:
     """The error in one paragraph."""
     if isinstance(error, KeyboardInterrupt):
-        return str(error) or "Interrupted: what was not finished is lost."
+        return str(error) or interruption.LINE
     if isinstance(error, SurefootError):
         return in_typed_words(error)["message"]
     text = str(error)
