@@ -154,6 +154,24 @@ class NotOpen(Advised, SurefootError):
         return f"The pulls waiting for a result are {shown(self.open_numbers)}: tell one of those."
 
 
+class NotEnoughMemory(SurefootError, MemoryError):
+    """A problem whose state does not fit into the memory that is left."""
+
+    remedy = "Leave out arms, take fewer workers, or use a machine with more memory."
+
+    def __init__(self, arms: int, needed: int, available: int) -> None:
+        super().__init__(arms, needed, available)
+        self.arms = arms
+        self.needed = needed
+        self.available = available
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.arms, 'arm')} need about {in_bytes(self.needed)} of memory, which grows with their number "
+            f"squared, and {in_bytes(self.available)} are left here. Nothing was begun. {self.remedy}"
+        )
+
+
 class NumericalBreakdown(SurefootError):
     """A numerical surprise: the numbers can no longer be trusted, so nothing more is pulled."""
 
@@ -445,6 +463,13 @@ def with_notes(error: object, text: str) -> str:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """The number with its noun, "1 pull" or "2,500 pulls"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def in_bytes(count: int) -> str:
+    """The number of bytes as people say it."""
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+    power = min((len(str(count)) - 1) // 3, len(units) - 1)
+    return f"{count / 1000**power:.3g} {units[power]}"
 
 
 def shown(value: object) -> str:

@@ -52,6 +52,7 @@ def simulate(
     workers = check_workers(workers) or os.cpu_count() or 1
     warn_of_broken_statements(world, problem)
     found, response = faced(policy, problem), world.response()
+    found.check_memory(states=min(workers, runs))
     play = play_of(found, response, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)
     done: dict[int, Records] = {}

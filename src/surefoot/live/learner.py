@@ -31,6 +31,7 @@ class Learner:
         self.seed = seed
         self.guarantee = policy.guarantee(problem)
         self._faced = faced(policy, problem)
+        self._faced.check_memory()
         self._replay = replay_of(self._faced, compiling)
         self.state, self.work = self._faced.new_state(), self._faced.new_work()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
