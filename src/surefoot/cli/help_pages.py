@@ -199,8 +199,8 @@ Examples:
   surefoot study watch power --every 10
   surefoot study watch power --once --json
 
-Ctrl-C ends the view, not the study. Away from a terminal it writes a line
-whenever something has happened.
+Curves begin with the study, not with the view. Ctrl-C ends the view, not the
+study. Away from a terminal it writes a line whenever something has happened.
 """)
 
 STORAGE = verbatim("""
