@@ -38,7 +38,7 @@ def here(
     monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
     write("pumps.toml", pumps)
     write("other.toml", pumps.replace("epsilon = 0.3", "epsilon = 0.2"))
-    write("arms.toml", pumps.replace('"pump B" = [0.0, 1.0]', '"pump C" = [0.0, 2.0]'))
+    write("arms.toml", pumps.replace("1.0", "2.0"))
     write("no_limits.toml", "safety = []\n" + pumps[: pumps.index("[[safety]]")])
     write("grid.toml", "level_grid = []\n" + pumps)
     write("hard.toml", pumps + '[world]\nname = "hard"\n')

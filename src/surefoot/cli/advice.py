@@ -31,7 +31,7 @@ PHRASES = (
     ("save a problem with Problem.save to see the form", "see the form in `surefoot show --help`"),
     ("Take the problem from world.problem(...), or the world from Linear.for_problem(problem, ...).",
      "Leave arms and limits out of the file, or state the truth in its [world] with theta_star and mu_star."),
-    ("Pass a list of Limit(name, at_least=... or at_most=..., noise=..., norm=...).",
+    ("Pass a list of Limit(name, at_least=... or at_most=..., noise=...).",
      "Write a table [[safety]] for each limit."),
     ("For example sf.SafeGap(), or see docs/own_policy.md.", "See `surefoot policies`, or docs/own_policy.md."),
     ("For example sf.RoundRobin(800).", "For example --explore round-robin:800."),
