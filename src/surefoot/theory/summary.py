@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from surefoot.theory.exploration import (
 )
 from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
-from surefoot.theory.units import BEYOND_USE, unit_notes
+from surefoot.theory.units import in_pulls, unit_notes
 from surefoot.worlds import Linear, World
 
 MOST_PAIRS = 3_000  # one linear program each, about 2 ms
@@ -215,11 +215,6 @@ def _lower_bounds(problem: Problem, world: Linear, notes: list[str], tolerance: 
             words += "hold at these deltas"
         notes.append(words + ".")
     return found
-
-
-def in_pulls(count: float) -> str:
-    """The number of pulls; beyond use, only its size is told."""
-    return f"{ceil(count):,}" if count <= BEYOND_USE else f"{count:.1e}"
 
 
 def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:

@@ -4,6 +4,8 @@ The bounds lean on the length of arms and of weights. A pressure in pascal besid
 a million times as long as another, and every bound pays for it with a power of that ratio.
 """
 
+from math import ceil
+
 import numpy as np
 
 from surefoot.problem import Problem
@@ -41,3 +43,8 @@ def unit_notes(problem: Problem, pulls: float = 0.0) -> list[str]:
             "smaller norms and noise where they are true."
         )
     return notes
+
+
+def in_pulls(count: float) -> str:
+    """The number of pulls; beyond use, only its size is told."""
+    return f"{ceil(count):,}" if count <= BEYOND_USE else f"{count:.1e}"
