@@ -41,7 +41,10 @@ def draw_levels(path: Path) -> None:
         above.axhline(limit, color=colour, linewidth=0.9, linestyle=(0, (2, 3)))
         above.annotate(name, (pulls[-1], limit), (6, 0), textcoords="offset points", color=colour, va="center")
     above.set(ylabel="certified level", ylim=(0, 1.06), xscale="log")
-    above.set_title("Levels grow only as far as they are certified; dotted: where each limit truly lies", fontsize=10)
+    above.set_title(
+        "Levels grow only as far as they are certified; dotted: where the mean reading truly meets the limit",
+        fontsize=10,
+    )
     below.plot(pulls[kept], gaps[kept], color="#333333", linewidth=1.4)
     below.axhline(session.problem.epsilon, color="#333333", linewidth=0.9, linestyle=(0, (2, 3)))
     below.annotate("epsilon", (pulls[-1], session.problem.epsilon), (6, 0), textcoords="offset points", va="center")

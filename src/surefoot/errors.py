@@ -61,6 +61,16 @@ class SurefootError(Documented, Exception):
     """The base of every error of this package."""
 
 
+class Advised:
+    """An error whose message is what is, then what to do: the command line puts its own advice in the second place."""
+
+    said: Any  # what is, in a sentence or two
+    remedy: Any  # what to do, for one who writes Python
+
+    def __str__(self) -> str:
+        return f"{self.said} {self.remedy}"
+
+
 class InvalidInput(SurefootError, ValueError):
     """An input that was refused: which field, what it held, what is allowed and what to do."""
 
@@ -89,19 +99,21 @@ class MissingExtra(SurefootError, ImportError):
         return f"{self.package} is not installed: pip install 'surefoot[{self.extra}]'"
 
 
-class Finished(SurefootError):
-    """A question to a session that has ended."""
+class Finished(Advised, SurefootError):
+    """A question to an experiment that has ended."""
+
+    remedy = "Check session.stopped before asking, and read session.recommendation for the answer."
 
     def __init__(self, outcome: str, pulls: int) -> None:
         super().__init__(outcome, pulls)
         self.outcome = outcome
         self.pulls = pulls
 
-    def __str__(self) -> str:
-        return (
-            f"The session ended as {self.outcome!r} after {counted(self.pulls, 'pull')}, so there is no further pull "
-            "to ask for. Check session.stopped before asking, and read session.recommendation for the answer."
-        )
+    @property
+    def said(self) -> str:
+        """How it ended."""
+        ended = f"The experiment ended as {self.outcome!r} after {counted(self.pulls, 'pull')}"
+        return f"{ended}, so there is no further pull to ask for."
 
 
 class BudgetOpen(SurefootError):
@@ -119,7 +131,7 @@ class BudgetOpen(SurefootError):
         )
 
 
-class NotOpen(SurefootError):
+class NotOpen(Advised, SurefootError):
     """A result for a pull that is not waiting for one."""
 
     def __init__(self, number: object, open_numbers: Iterable[int]) -> None:
@@ -127,14 +139,37 @@ class NotOpen(SurefootError):
         self.open_numbers = tuple(open_numbers)
         super().__init__(number, self.open_numbers)
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
+        """Which pull is not open."""
+        return f"Pull {shown(self.number)} is not open, because it was never asked for or was told already."
+
+    @property
+    def remedy(self) -> str:
+        """Which ones are."""
         if not self.open_numbers:
-            waiting = "No pull is waiting for a result: call ask() first."
-        elif len(self.open_numbers) == 1:
-            waiting = f"Only pull {self.open_numbers[0]} is waiting for a result: tell that one."
-        else:
-            waiting = f"The pulls waiting for a result are {shown(self.open_numbers)}: tell one of those."
-        return f"Pull {shown(self.number)} is not open, because it was never asked for or was told already. {waiting}"
+            return "No pull is waiting for a result: call ask() first."
+        if len(self.open_numbers) == 1:
+            return f"Only pull {self.open_numbers[0]} is waiting for a result: tell that one."
+        return f"The pulls waiting for a result are {shown(self.open_numbers)}: tell one of those."
+
+
+class NotEnoughMemory(SurefootError, MemoryError):
+    """A problem whose state does not fit into the memory that is left."""
+
+    remedy = "Leave out arms, take fewer workers, or use a machine with more memory."
+
+    def __init__(self, arms: int, needed: int, available: int) -> None:
+        super().__init__(arms, needed, available)
+        self.arms = arms
+        self.needed = needed
+        self.available = available
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.arms, 'arm')} need about {in_bytes(self.needed)} of memory, which grows with their number "
+            f"squared, and {in_bytes(self.available)} are left here. Nothing was begun. {self.remedy}"
+        )
 
 
 class Implausible(SurefootError):
@@ -232,38 +267,42 @@ class StudyNotFound(SurefootError, LookupError):
         return f"There is no study {shown(self.name)} in {self.storage}. {held}: check the name and the storage."
 
 
-class StudyExists(SurefootError):
+class StudyExists(Advised, SurefootError):
     """A name that is taken."""
+
+    remedy = "Choose another name, open it with load_study, or pass load_if_exists=True."
 
     def __init__(self, name: str, storage: str) -> None:
         super().__init__(name, storage)
         self.name = name
         self.storage = storage
 
-    def __str__(self) -> str:
-        return (
-            f"There is a study {self.name!r} in {self.storage} already. Choose another name, open it with load_study, "
-            "or pass load_if_exists=True."
-        )
+    @property
+    def said(self) -> str:
+        """Which name is taken."""
+        return f"There is a study {self.name!r} in {self.storage} already."
 
 
-class StudyDiffers(SurefootError):
+class StudyDiffers(Advised, SurefootError):
     """A study that was to be continued with another problem or other settings than it was begun with."""
+
+    remedy = "Open it with load_study, or give the new study another name."
 
     def __init__(self, name: str, what: str) -> None:
         super().__init__(name, what)
         self.name = name
         self.what = what
 
-    def __str__(self) -> str:
-        return (
-            f"The study {self.name!r} was begun with another {self.what}, which never changes while it runs. Open it "
-            "with load_study, or give the new study another name."
-        )
+    @property
+    def said(self) -> str:
+        """What differs."""
+        return f"The study {self.name!r} was begun with another {self.what}, which never changes while it runs."
 
 
-class Frozen(SurefootError):
+class Frozen(Advised, SurefootError):
     """A question to a study that an emergency stop holds."""
+
+    remedy = "No pull is given to anyone until a person releases it with release(reason, by)."
 
     def __init__(self, name: str, reason: str, by: str) -> None:
         super().__init__(name, reason, by)
@@ -271,14 +310,13 @@ class Frozen(SurefootError):
         self.reason = reason
         self.by = by
 
-    def __str__(self) -> str:
-        return (
-            f"The study {self.name!r} is frozen by {self.by}: {self.reason.rstrip('.')}. No pull is given to anyone "
-            "until a person releases it with release(reason, by)."
-        )
+    @property
+    def said(self) -> str:
+        """Who froze it, and why."""
+        return f"The study {self.name!r} is frozen by {self.by}: {self.reason.rstrip('.')}."
 
 
-class PolicyNeeded(SurefootError):
+class PolicyNeeded(Advised, SurefootError):
     """A study with a policy that is not part of surefoot, opened without it."""
 
     def __init__(self, study: str, policy: str, home: str) -> None:
@@ -287,28 +325,38 @@ class PolicyNeeded(SurefootError):
         self.policy = policy
         self.home = home
 
-    def __str__(self) -> str:
-        name = self.home.rpartition(":")[2]
+    @property
+    def said(self) -> str:
+        """Which policy is missing."""
         return (
             f"The study {self.study!r} decides by the policy {self.policy!r} ({self.home}), which is not part of "
-            "surefoot, and code that is named in stored data is never imported by itself. Hand it in: "
-            f"load_study(..., policy={name}), or --policy {self.home}."
+            "surefoot, and code that is named in stored data is never imported by itself."
         )
 
+    @property
+    def remedy(self) -> str:
+        """How to hand it in."""
+        return f"Hand it in: load_study(..., policy={self.home.rpartition(':')[2]})."
 
-class OtherVersion(SurefootError):
+
+class OtherVersion(Advised, SurefootError):
     """A study that was begun with other versions of what decides, and can only be read here."""
+
+    remedy = (
+        "Go on with the release that made it, or carry its data into a new study: create_study(..., warm_start=study)."
+    )
 
     def __init__(self, study: str, differences: Iterable[str]) -> None:
         super().__init__(study, tuple(differences))
         self.study = study
         self.differences = tuple(differences)
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
+        """What differs."""
         return (
             f"The study {self.study!r} goes on only with the versions that it was begun with: "
-            f"{'; '.join(self.differences)}. Other sets in the middle of a study would spend its delta twice. Go on "
-            "with the release that made it, or carry its data into a new study: create_study(..., warm_start=study)."
+            f"{'; '.join(self.differences)}. Other sets in the middle of a study would spend its delta twice."
         )
 
 
@@ -354,30 +402,36 @@ class AlreadyTold(SurefootError):
         )
 
 
-class PullClosed(SurefootError):
+class PullClosed(Advised, SurefootError):
     """A result for a pull that was given up."""
+
+    remedy: Any = "If it was measured after all, record it with add(arm, level, reward, safety)."
 
     def __init__(self, number: int, state: str, reason: str) -> None:
         super().__init__(number, state, reason)
+        if state == "voided":
+            self.remedy = "What is voided stays out."
         self.number = number
         self.state = state
         self.reason = reason
 
-    def __str__(self) -> str:
-        why = f"({self.reason.rstrip('.')})"
-        closed = f"Pull {self.number} is {self.state} {why}, so it takes no result and cannot be closed again."
-        if self.state == "voided":
-            return f"{closed} What is voided stays out."
-        return f"{closed} If it was measured after all, record it with add(arm, level, reward, safety)."
+    @property
+    def said(self) -> str:
+        """What became of it."""
+        why = f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')})"
+        return f"{why}, so it takes no result and cannot be closed again."
 
 
 class Recalled(PullClosed):
     """A result for a pull that was recalled: corrected results do not certify its level."""
 
-    def __str__(self) -> str:
+    remedy = "If it is not applied yet, leave it. If it was, record it with add(arm, level, reward, safety)."
+
+    @property
+    def said(self) -> str:
+        """What became of it."""
         return (
-            f"Pull {self.number} was recalled ({self.reason.rstrip('.')}): corrected results do not certify its level. "
-            "If it is not applied yet, leave it. If it was, record it with add(arm, level, reward, safety)."
+            f"Pull {self.number} was recalled ({self.reason.rstrip('.')}): corrected results do not certify its level."
         )
 
 
@@ -489,6 +543,10 @@ class InterpretedWarning(SurefootWarning):
     """A part of a policy or a world is plain Python, so every round waits for the interpreter."""
 
 
+class WorldBreaksStatement(SurefootWarning):
+    """A simulated world does not keep what the problem states: a norm, a noise, or the known safe level."""
+
+
 class NotSpanningWarning(SurefootWarning):
     """The arms span fewer dimensions than they have features; the work is done in their span."""
 
@@ -525,6 +583,13 @@ def with_notes(error: object, text: str) -> str:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """The number with its noun, "1 pull" or "2,500 pulls"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def in_bytes(count: int) -> str:
+    """The number of bytes as people say it."""
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+    power = min((len(str(count)) - 1) // 3, len(units) - 1)
+    return f"{count / 1000**power:.3g} {units[power]}"
 
 
 def shown(value: object) -> str:

@@ -19,6 +19,8 @@ from surefoot.errors import InvalidInput
 
 UNFINISHED = ".part"
 STALE = 600.0  # seconds; younger ones may belong to another process at work in the same folder
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a used up quota, a file as large as it may be
+_ROOM = "The disk is full, or the file as large as it may be: make room, or choose another place."
 _WRITABLE = "Choose a file in a folder that exists and that you may write to."
 
 
@@ -41,18 +43,29 @@ def read_text(field: str, path: Path) -> str:
         raise InvalidInput(field, str(path), f"cannot be read ({cause(error)})", remedy) from error
 
 
-def write_bytes(field: str, path: Path, content: bytes) -> None:
+def write_bytes(field: str, path: Path, content: bytes, *, overwrite: bool = True) -> None:
     """As `write_whole`, to a path that someone gave: what goes wrong is a refusal of this field."""
     try:
-        write_whole(path, content)
-    except (OSError, ValueError) as error:  # ValueError: a null character
+        write_whole(path, content, overwrite=overwrite)
+    except FileExistsError as error:
+        raise exists_already(field, path) from error
+    except OSError as error:
+        remedy = _ROOM if error.errno in NO_ROOM else _WRITABLE
+        raise InvalidInput(field, str(path), f"cannot be written ({cause(error)})", remedy) from error
+    except ValueError as error:  # a null character
         raise InvalidInput(field, str(path), f"cannot be written ({cause(error)})", _WRITABLE) from error
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def exists_already(field: str, path: Path) -> InvalidInput:
+    """The refusal to write over a file."""
+    return InvalidInput(field, str(path), "exists already", "Name a new file, or allow it with overwrite=True.")
+
+
+def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
     """The file holds the content and nothing else: it is replaced in one step or left as it was.
 
-    Its permissions stay, and a link stays a link: what it points to is replaced. An OSError names the path.
+    Its permissions stay, and a link stays a link: what it points to is replaced. An OSError names the path. Without
+    `overwrite` a file that is there stays, even one that somebody else makes at the same moment.
     """
     try:
         place = resolved(path)
@@ -63,9 +76,23 @@ def write_whole(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(place)
+            if overwrite:
+                part.replace(place)
+            else:
+                place_new(part, place)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error  # of the file, not its part
+
+
+def place_new(part: Path, place: Path) -> None:
+    """Puts the finished file where none is yet; FileExistsError where one is."""
+    try:
+        os.link(part, place)  # unlike a move, this never replaces a file
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the place is taken first, and then filled
+        place.open("xb").close()
+        part.replace(place)
 
 
 def resolved(path: Path) -> Path:

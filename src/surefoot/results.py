@@ -35,6 +35,9 @@ OUTCOMES = {
 }
 
 
+QUANTILES = (0.1, 0.5, 0.9)
+
+
 class Interval(NamedTuple):
     """An estimate between two bounds."""
 
@@ -86,7 +89,8 @@ class Runs:
     def summary(self, confidence: float = 0.95) -> dict[str, Any]:
         """Means and rates with intervals; rates have exact (Clopper-Pearson) two-sided bounds over all runs.
 
-        Pulls are averaged over the runs that ended in certainty: others were cut off by the budget.
+        Pulls are averaged over the runs that ended in certainty: others were cut off by the budget. Their quantiles
+        (a tenth, a half and nine tenths) are of the same runs.
         """
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise InvalidInput("confidence", confidence, "must lie in (0, 1)", "For example 0.95.")
@@ -107,6 +111,7 @@ class Runs:
             "pulls_upper": mean.upper,
             "pulls_sd": float(pulls.std(ddof=1)) if len(pulls) > 1 else None,
             "pulls_median": float(np.median(pulls)) if len(pulls) else None,
+            "pulls_quantiles": quantiles_of(pulls),
             "confidence": confidence,
         }
         for name, flags in (
@@ -198,6 +203,13 @@ def exact_interval(events: int, trials: int, confidence: float = 0.95) -> Interv
     lower = float(betaincinv(events, trials - events + 1, tail)) if events > 0 else 0.0
     upper = float(betaincinv(events + 1, trials - events, 1.0 - tail)) if events < trials else 1.0
     return Interval(events / trials, lower, upper)
+
+
+def quantiles_of(pulls: Counts) -> dict[str, float] | None:
+    """What a tenth, a half and nine tenths of the runs stay within; each is the pulls of a run, None without any."""
+    if len(pulls) == 0:
+        return None
+    return {f"{share:g}": float(np.quantile(pulls, share, method="inverted_cdf")) for share in QUANTILES}
 
 
 class MeanInterval(NamedTuple):

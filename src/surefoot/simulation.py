@@ -18,10 +18,11 @@ from surefoot.live.session import Session
 from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import Faced, faced, play_of
 from surefoot.problem import Problem
-from surefoot.problem.checks import check_count, check_seed, number
+from surefoot.problem.checks import check_count, check_seed, check_workers, number
 from surefoot.progress import compiling, one_bar
 from surefoot.results import Runs, judged
 from surefoot.worlds import World, check_world
+from surefoot.worlds.statements import warn_of_broken_statements
 
 LARGEST_CHUNK = 500  # runs
 
@@ -44,7 +45,8 @@ def simulate(
     With `alarm` each run is watched as a session is, at level 0.01 or at the level that is given; a run whose alarm
     rings ends there, without a certificate, and is counted in `alarm_runs`.
 
-    Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`.
+    Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`. A world that breaks what the
+    problem states (a norm, a noise, the known safe level) is simulated with a `WorldBreaksStatement` warning.
     """
     check_world(world)
     if not isinstance(problem, Problem):
@@ -52,8 +54,10 @@ def simulate(
     world.matches(problem)
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
-    workers = (os.cpu_count() or 1) if workers is None else check_count("workers", workers)
+    workers = check_workers(workers) or os.cpu_count() or 1
+    warn_of_broken_statements(world, problem)
     found, response = faced(policy, problem), world.response()
+    found.check_memory(states=min(workers, runs))
     watch = simulated_watch(problem, policy.guarantee(problem), checked_alarm(alarm))
     play = play_of(found, response, watch, compiling)  # once, before threads ask for it
     starts = chunks(check_seed(first_run, "first_run"), runs, workers)

@@ -37,8 +37,12 @@ def test_show_explains_a_file_that_has_no_world(
     name = write("pumps.toml", pumps)
     done = typed("show", name)
     assert done.returncode == 0
-    for words in ("2 arms in 2 dimensions", "pump A", "pressure at most 8, 5 when nothing is applied", "within 0.3"):
+    limit = "pressure at most 8 on the mean, 5 when nothing is applied"
+    for words in ("2 arms in 2 dimensions", "pump A", limit, "within 0.3"):
         assert words in done.stdout
+    readings = typed("show", write("pumps.toml", pumps + 'covers = "readings"\nreading_risk = 0.01\n'))
+    assert "each reading with probability 0.99, so at most 7.08954 on the mean" in readings.stdout
+    write("pumps.toml", pumps)
     found = strict_json(typed("show", name, "--json").stdout)
     assert sf.Problem.from_dict(found["problem"]).fingerprint == found["fingerprint"]
     assert (found["world"], found["policy"]) == (None, None)

@@ -239,7 +239,7 @@ def test_a_study_of_an_own_policy_needs_it_for_every_verb(here: Typed) -> None:
         refused = here("study", *words)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), words
         assert "which is not part of surefoot" in refused.stderr
-        assert "or --policy mine.py:Patient." in refused.stderr
+        assert "Hand it in: --policy mine.py:Patient." in refused.stderr
         done = here("study", *words, *handed)
         assert (done.returncode, done.stderr) == (0, ""), words
     assert [row["name"] for row in json.loads(here("study", "list", "--json").stdout)["studies"]] == ["p", "q"]

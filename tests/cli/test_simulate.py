@@ -56,3 +56,17 @@ def test_runs_are_watched_when_that_is_asked_for(typed: Typed, strict_json: Call
     assert found["alarm"] is True
     assert found["policies"][0]["summary"]["alarm_runs"] == 0
     assert strict_json(typed("simulate", "--runs", "1", "--json").stdout)["alarm"] is False
+
+
+def test_quantiles_are_printed_and_a_world_that_breaks_its_problem_is_named(
+    typed: Callable[..., Any], write: Callable[[str, str], str], pumps: str
+) -> None:
+    truth = "[world]\ntheta_star = [1.5, 0.3]\nmu_star = [[40.0, 2.0]]\nsafety_noise = 0.6\n"
+    done = typed("simulate", write("pumps.toml", pumps + truth), "--runs", "3", "--max-pulls", "50", "--quiet")
+    assert "pulls, 10/50/90 %" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    place = next(i for i, row in enumerate(rows) if row[:3] == ["wrong", "by", "(b),"])
+    assert rows[place + 1][-2:] == ["10", "%"]  # both errors together
+    for words in ("weights of pressure have length 40", "pressure has noise 0.6", "level is not safe for pump A"):
+        assert words in " ".join(done.stderr.split())
+    assert "warning:" in typed("run", "pumps.toml", "--max-pulls", "5", "--quiet", "--no-compare").stderr

@@ -165,7 +165,7 @@ def test_an_existing_study_is_continued_only_when_that_is_said(pumping: Callable
 def test_history_is_taken_over_once_it_is_confirmed(pumping: Callable[..., Done]) -> None:
     words = ("study", "add", "pumps", "pump A", "0.2", "--reward", "0.3", "--safety", "5.8", "--source", "spring trial")
     refused = pumping(*words)
-    assert (refused.status, "not_because_of_result" in refused.err) == (2, True)
+    assert (refused.status, "--not-because-of-result" in refused.err) == (2, True)
     assert answer(pumping(*words, "--not-because-of-result", "--json"))["added"] == 1
     by_place = ("study", "add", "pumps", "1", "0.2", "--reward", "0.1", "--safety", "5.4", "--not-because-of-result")
     assert pumping(*by_place).status == 0
@@ -354,6 +354,10 @@ def test_a_study_travels_as_a_file(pumping: Callable[..., Done]) -> None:
     pumping("study", "ask", "pumps")
     pumping("study", "tell", "pumps", "1", "--reward", "0.5", "--safety", "5.5")
     assert pumping("study", "export", "pumps", "pumps.study").status == 0
+    again = pumping("study", "export", "pumps", "pumps.study")
+    assert (again.status, "exists already" in again.err, "--force" in again.err) == (2, True, True)
+    assert pumping("study", "export", "pumps", "pumps.study", "--force").status == 0
+    assert "ends in .study or .zip" in pumping("study", "export", "pumps", "pumps.csv").err
     assert pumping("study", "import", "pumps.study").status == 2  # the name is taken here
     assert answer(pumping("study", "import", "pumps.study", "--name", "copy", "--json"))["imported"] == "copy"
     one, other = sf.load_study("pumps").status(), sf.load_study("copy").status()
@@ -419,13 +423,13 @@ def test_a_storage_is_backed_up_and_brought_up_to_date(pumping: Callable[..., Do
 BAD = {
     ("study", "fly"): "No such command",
     ("study", "create", "x", "missing.toml"): "cannot be read",
-    ("study", "create", " x", "pumps.toml"): "name = ' x'",
+    ("study", "create", " x", "pumps.toml"): "STUDY = ' x'",
     ("study", "create", "x", "pumps.toml", "--intake", "never"): "must be 'by-number' or 'on-arrival'",
     ("study", "create", "x", "pumps.toml", "--fold", "never"): "must be 'order' or 'arrival'",
-    ("study", "create", "x", "pumps.toml", "--alarm-level", "2"): "alarm_level = 2.0",
-    ("study", "create", "x", "pumps.toml", "--max-pulls", "0"): "max_pulls = 0",
+    ("study", "create", "x", "pumps.toml", "--alarm-level", "2"): "--alarm-level = 2.0",
+    ("study", "create", "x", "pumps.toml", "--max-pulls", "0"): "--max-pulls = 0",
     ("study", "ask", "nobody"): "There is no study 'nobody'",
-    ("study", "ask", "pumps", "-n", "0"): "n = 0",
+    ("study", "ask", "pumps", "-n", "0"): "--count = 0",
     ("study", "tell", "pumps", "1", "--reward", "0", "--safety", "5"): "is not open",
     ("study", "tell", "pumps", "one", "--reward", "0", "--safety", "5"): "NUMBER",
     ("study", "tell", "pumps", "1", "--reward", "nan", "--safety", "5"): "reward = nan",

@@ -1,6 +1,7 @@
 """The live view of a study: it redraws as others work, bears with a storage that is away, and ends with the study."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,50 @@ def test_a_history_that_is_followed_stays_short(study: sf.Study) -> None:
     assert len(numbers) < 2 * live.POINTS
     assert numbers == sorted(set(numbers))
     assert (numbers[0], numbers[-1]) == (0, 299)
+
+
+def curves(shown: str) -> list[str]:
+    """The curves in what was shown: of the gap, and of the level of each arm behind its bar."""
+    found = [re.findall(f"[{live.BLOCKS}]+", line) for line in shown.splitlines()]
+    return [blocks[-1] for blocks in found if blocks]
+
+
+def test_a_view_that_begins_late_shows_the_history_it_did_not_see(tmp_path: Path) -> None:
+    world, storage = sf.worlds.limited(), f"sqlite:///{tmp_path / 'a.db'}"
+    study = sf.create_study(PROBLEM, name="late", storage=storage, max_pulls=60)
+    everything = live.History()
+    everything.follow(study.status())
+    for _ in range(60):
+        pull = study.ask()
+        study.tell(pull, **world.measure(pull, seed=2, problem=PROBLEM))
+        everything.follow(study.status())
+    output, written = terminal()
+    assert watch.watch_study(output, Which("late", storage), True, 1.0) == 0
+    shown = curves(written.getvalue())
+    assert len(shown) == 1 + PROBLEM.size
+    assert all(len(curve) > live.POINTS // 2 for curve in shown)
+    seen = {pulls: (levels, gap) for pulls, levels, gap in everything.points}
+    past = watch.past_of(sf.load_study("late", storage))
+    assert (past[0].pulls, past[-1].pulls) == (0, 60)
+    compared = [each for each in past if each.pulls in seen]
+    assert len(compared) > live.POINTS // 2
+    assert all((list(each.levels.values()), each.gap) == seen[each.pulls] for each in compared)
+
+
+def test_a_view_shows_what_happened_between_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = f"sqlite:///{tmp_path / 'a.db'}"
+    study = sf.create_study(PROBLEM, name="gaps", storage=storage, max_pulls=40)
+    output, written = terminal()
+    monkeypatch.setattr(watch.time, "sleep", lambda seconds: study.run(lambda pull: (0.1, 0.0), max_pulls=40))
+    watch.shown_live(output, study, watch.look(study), 0.5)
+    assert len(curves(written.getvalue())[-1]) > live.POINTS // 2
+    lines, told = Output(), io.StringIO()
+    lines.__dict__["out"] = Console(file=told, width=100, color_system=None)
+    other = sf.create_study(PROBLEM, name="lines", storage=storage, max_pulls=2)
+    monkeypatch.setattr(watch.time, "sleep", lambda seconds: other.run(lambda pull: (0.1, 0.0)))
+    watch.told_in_lines(lines, other, watch.look(other), 0.5)
+    for words in ("pull 1 asked for", "pull 1 told", "pull 2 asked for", "pull 2 told"):
+        assert words in told.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_only_told_results_stop_a_session() -> None:
     assert session.outcome is None
     assert pulls[0] == real
     assert (pulls[-1].arm, pulls[-1].level, pulls[-1].gap) == (real.arm, real.level, real.gap)  # it fell back
-    assert any(pull.gap != real.gap for pull in pulls)
+    assert len({pull.arm for pull in pulls}) > 1  # what is ahead chose otherwise before
     while not session.stopped:
         told(session, world, session.open_pulls[0])
     assert session.outcome == "certified"

@@ -505,3 +505,11 @@ def test_a_hundred_thousand_arms_are_made_quickly():
     assert time.perf_counter() - begin < 3.0  # a third of a second on a quiet machine
     assert made.size == 100_000
     assert made.index_of("a100000") == 99_999
+
+
+def test_an_empty_grid_is_refused_with_the_way_to_have_none():
+    for empty in ([], np.array([])):
+        with pytest.raises(InvalidInput, match="holds no level") as refused:
+            problem(level_grid=empty)
+        assert "Leave it out where the dial takes every level" in refused.value.remedy
+    assert problem(level_grid=problem().level_grid).level_grid == ()  # as a problem without one holds it

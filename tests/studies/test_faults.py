@@ -5,6 +5,7 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,6 +84,35 @@ def test_a_disk_that_is_full_at_once_holds_no_half_made_storage(disk: Path) -> N
         begun(f"sqlite:///{disk / 'studies.db'}")
     (disk / "ballast").unlink()
     begun(f"sqlite:///{disk / 'studies.db'}").ask()
+
+
+@pytest.mark.parametrize("left", [0, 4, 16, 24, 40, 64, 90])
+def test_a_full_disk_is_called_so_whichever_file_finds_no_room(disk: Path, left: int) -> None:
+    """The file, its log or the index of the log: SQLite itself speaks of I/O errors for some of them."""
+    address = f"sqlite:///{disk / 'studies.db'}"
+    begun(address)._handle.store.close()
+    used = sum(path.stat().st_size for path in disk.iterdir())
+    (disk / "ballast").write_bytes(bytes(512 * 1024 - used - used % 4096 - left * 1024))
+    with pytest.raises(StorageFull, match="no room left"):
+        driven(sf.load_study("power", address), 20_000)
+    fresh = f"sqlite:///{disk / 'fresh.db'}"
+    with pytest.raises(StorageFull, match="no room left"):
+        driven(begun(fresh), 20_000)
+
+
+def test_a_file_as_large_as_it_may_be_is_called_so(tmp_path: Path) -> None:
+    """A limit on the size of files, which every user may set."""
+    code = (
+        "import resource, sys\n"
+        f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent.parent)]!r}\n"
+        "from small_studies import begun, driven\n"
+        "from surefoot.errors import StorageFull\n"
+        f"study = driven(begun('sqlite:///{tmp_path / 'studies.db'}'), 1)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+        "try:\n    driven(study, 20_000)\nexcept StorageFull as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert "no room left" in done.stdout, done.stderr[-2000:]
 
 
 def test_a_read_only_disk_is_named_and_nothing_is_lost(disk: Path) -> None:

@@ -51,9 +51,9 @@ def test_a_study_comes_out_of_a_file_as_it_went_in(storage: str, tmp_path: Path,
 
 def test_the_same_study_gives_the_same_bytes(tmp_path: Path) -> None:
     study = eventful("memory", "same")
-    for name in ("one", "two"):
+    for name in ("one.study", "two.zip"):
         study.export(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one.study").read_bytes() == (tmp_path / "two.zip").read_bytes()
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_changes(storage: str, tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_name_that_is_taken_is_refused_and_nothing_changes(storage: str, tmp_p
 def test_no_changed_byte_goes_unnoticed(tmp_path: Path) -> None:
     """Every byte in turn: the file is refused, or what it holds is the same as before."""
     study = driven(begun("memory", "flipped"), 2)
-    study.export(tmp_path / "whole")
-    content = (tmp_path / "whole").read_bytes()
-    sf.import_study(tmp_path / "whole", "memory", "reference").export(tmp_path / "reference")
+    study.export(tmp_path / "whole.study")
+    content = (tmp_path / "whole.study").read_bytes()
+    sf.import_study(tmp_path / "whole.study", "memory", "reference").export(tmp_path / "reference.study")
     refused = 0
     for place in range(0, len(content), 7):
         damaged = bytearray(content)
@@ -88,8 +88,8 @@ def test_no_changed_byte_goes_unnoticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_a_file_that_breaks_off_is_refused(tmp_path: Path, share: float) -> None:
-    driven(begun("memory", f"cut {share}"), 3).export(tmp_path / "whole")
-    content = (tmp_path / "whole").read_bytes()
+    driven(begun("memory", f"cut {share}"), 3).export(tmp_path / "whole.study")
+    content = (tmp_path / "whole.study").read_bytes()
     (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
     with pytest.raises(InvalidInput, match="whole export"):
         sf.import_study(tmp_path / "cut", "memory", "never")
@@ -109,13 +109,13 @@ def rewritten(source: Path, target: Path, **changes: Any) -> None:
 
 
 def test_a_later_format_and_impossible_content_are_refused_by_name(tmp_path: Path) -> None:
-    driven(begun("memory", "format"), 2).export(tmp_path / "whole")
-    rewritten(tmp_path / "whole", tmp_path / "later", format="surefoot study 2")
+    driven(begun("memory", "format"), 2).export(tmp_path / "whole.study")
+    rewritten(tmp_path / "whole.study", tmp_path / "later", format="surefoot study 2")
     with pytest.raises(InvalidInput, match="surefoot study 2"):
         sf.import_study(tmp_path / "later", "memory", "never")
-    lines = zipfile.ZipFile(tmp_path / "whole").read("events.jsonl").splitlines(keepends=True)
+    lines = zipfile.ZipFile(tmp_path / "whole.study").read("events.jsonl").splitlines(keepends=True)
     for events in (lines[1:], [lines[0], *lines[2:]], [b"{}\n"], [lines[0].replace(b'"arm":', b'"arm":9')], [b"[\n"]):
-        rewritten(tmp_path / "whole", tmp_path / "odd", members={"events.jsonl": b"".join(events)})
+        rewritten(tmp_path / "whole.study", tmp_path / "odd", members={"events.jsonl": b"".join(events)})
         with pytest.raises(InvalidInput, match="path"):
             sf.import_study(tmp_path / "odd", "memory", "never")
     assert "never" not in [row["name"] for row in sf.list_studies("memory")]
@@ -123,12 +123,35 @@ def test_a_later_format_and_impossible_content_are_refused_by_name(tmp_path: Pat
 
 def test_an_export_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
     study = driven(begun("memory", "kept"), 2)
-    for path in (tmp_path / "no" / "folder", tmp_path, 7):
+    (tmp_path / "folder.study").mkdir()
+    for path in (tmp_path / "no" / "folder.study", tmp_path / "folder.study", 7):
         with pytest.raises(InvalidInput, match="path"):
             study.export(path)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="does not exist"):
         sf.import_study(tmp_path / "nothing", "memory")
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder.study"]
+
+
+@pytest.mark.parametrize("name", ["power.csv", "power", "power.study.bak", "power.json", "power.db"])
+def test_the_ending_of_an_export_is_its_format(tmp_path: Path, name: str) -> None:
+    study = begun("memory", f"ending {name}")
+    with pytest.raises(InvalidInput, match="no known format") as refused:
+        study.export(tmp_path / name)
+    assert "ends in .study or .zip" in refused.value.remedy
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_replaces_a_file_only_where_that_is_allowed(tmp_path: Path) -> None:
+    study, path = driven(begun("memory", "twice"), 2), tmp_path / "twice.study"
+    study.export(path)
+    before = path.read_bytes()
+    driven(study, 1)
+    with pytest.raises(InvalidInput, match="exists already"):
+        study.export(path)
+    assert path.read_bytes() == before
+    study.export(path, overwrite=True)
+    assert path.read_bytes() != before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli import exit_codes, help_pages, options, storage_commands, study_commands
+from surefoot.cli import exit_codes, help_pages, interruption, options, storage_commands, study_commands
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output, stranger
 from surefoot.cli.policy_options import PoliciesCommand, PolicyCommand, wishes
@@ -68,7 +68,8 @@ def done(words: list[str]) -> int:
     output = Output(json=job.json, quiet=job.quiet)
     with output.heeding_warnings(), output.heeding_silence():
         try:
-            return job.work(output)
+            with interruption.at_work():
+                return job.work(output)
         except BrokenPipeError:
             raise
         except (Exception, KeyboardInterrupt) as error:

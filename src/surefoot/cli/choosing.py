@@ -39,7 +39,7 @@ def scenarios_of(file: Path | None, world: str | None, wishes: Wishes) -> list[S
     if posed.world is None:
         remedy = (
             "Add one: with name = one of `surefoot worlds`, or with a truth as `surefoot run --help` shows. To check "
-            "the file alone, use `surefoot show`; for a real experiment, use sf.Session in Python."
+            "the file alone, use `surefoot show`; for a real experiment, use `surefoot study create`."
         )
         with reading(file):
             raise InvalidInput("[world]", ABSENT, "run and simulate need a world that answers the pulls", remedy)

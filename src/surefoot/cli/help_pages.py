@@ -105,7 +105,8 @@ A problem file:
   noise = 0.5                 # the size of its noise
   [[safety]]                  # once for each limit
   name = "pressure"
-  at_most = 8.0               # or at_least
+  at_most = 8.0               # or at_least; of the mean, unless it
+                              # covers = "readings", with reading_risk = 0.01
   baseline = 5.0              # what it reads at level 0
   noise = 0.3
 
@@ -233,8 +234,8 @@ Examples:
   surefoot study watch power --every 10
   surefoot study watch power --once --json
 
-Ctrl-C ends the view, not the study. Away from a terminal it writes a line
-whenever something has happened.
+Curves begin with the study, not with the view. Ctrl-C ends the view, not the
+study. Away from a terminal it writes a line whenever something has happened.
 """)
 
 STORAGE = verbatim("""

@@ -74,7 +74,8 @@ PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of
 OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
 ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
 AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
-NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write.")]
+NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write, .study or .zip.")]
+Force = Annotated[bool, _study("--force", words="Replace a file that is there.")]
 TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file: arm, level, reward, safety.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
 

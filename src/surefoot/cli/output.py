@@ -16,7 +16,8 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from surefoot.cli import exit_codes
+from surefoot.cli import exit_codes, interruption
+from surefoot.cli.advice import in_typed_words
 from surefoot.errors import ErrorDocument, SurefootError, SurefootWarning, with_notes
 from surefoot.plain_data import json_text
 from surefoot.progress import silence
@@ -52,6 +53,7 @@ class Output:
 
     def json_result(self, table: Mapping[str, Any]) -> None:
         """The result, as the one document on standard output."""
+        interruption.done()
         sys.stdout.write(json_text({**table, "warnings": self.warnings}))
 
     def answer(self, table: Mapping[str, Any], words: str, status: int = exit_codes.OK) -> int:
@@ -112,11 +114,13 @@ class Output:
 def told(error: BaseException) -> str:
     """The error in one paragraph."""
     if isinstance(error, KeyboardInterrupt):
-        return str(error) or "Interrupted: what was not finished is lost."
+        return str(error) or interruption.LINE
+    if isinstance(error, SurefootError):
+        return in_typed_words(error)["message"]
     text = str(error)
-    if isinstance(error, OSError) and not isinstance(error, SurefootError):
+    if isinstance(error, OSError):
         text = f"{error.strerror or text}: {error.filename}" if error.filename else text
-    elif not isinstance(error, SurefootError):
+    else:
         said, place = f"{type(error).__name__}: {text}", strangers_place(error)
         text = f"surefoot itself failed ({said}). Please report it, with what {TRACEBACKS}=1 in the environment shows."
         if place is not None:
@@ -137,7 +141,7 @@ def strangers_place(error: BaseException) -> str | None:
 
 def documented(error: BaseException) -> ErrorDocument:
     """The error as plain data; one that is not surefoot's own has no facts."""
-    return error.to_dict() if isinstance(error, SurefootError) else stranger(type(error).__name__, told(error))
+    return in_typed_words(error) if isinstance(error, SurefootError) else stranger(type(error).__name__, told(error))
 
 
 def stranger(kind: str, message: str) -> ErrorDocument:

@@ -244,7 +244,25 @@ def help_of(held: Sequence[tuple[str, PolicyOption]]) -> str:
         from surefoot.policies.exploration import EXPLORATIONS
 
         said += f" KIND is {in_a_row(list(EXPLORATIONS), 'or')}."
-    return f"{said} For {in_a_row([name for name, _ in held], 'and')}."
+    return f"{said} For {in_a_row([name for name, _ in held], 'and')}.{default_of(held)}"
+
+
+def default_of(held: Sequence[tuple[str, PolicyOption]]) -> str:
+    """What holds where the option is not given; nothing for one that must be."""
+    shown = {name: as_typed(option.default) for name, option in held if option.default is not ABSENT}
+    if len(set(shown.values())) == 1:
+        return f" Default: {next(iter(shown.values()))}."
+    return f" Default: {', '.join(f'{value} ({name})' for name, value in shown.items())}." if shown else ""
+
+
+def as_typed(value: Any) -> str:
+    """The value of a field as it is typed."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    kind = getattr(value, "kind", None)  # a way to explore
+    rounds, level = getattr(value, "rounds", None), getattr(value, "level", None)
+    plan = "" if rounds is None else f":{rounds}"
+    return str(value) if kind is None else f"{kind}{plan}{'' if level is None else f'@{level:g}'}"
 
 
 def sentence(words: str, choices: Iterable[Any]) -> str:

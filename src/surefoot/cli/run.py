@@ -16,6 +16,7 @@ from surefoot.live.session import Session
 from surefoot.policies import LinGapE, Policy
 from surefoot.simulation import run_session
 from surefoot.worlds import Verdict
+from surefoot.worlds.statements import warn_of_broken_statements
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def carried_out(scenario: Scenario, policy: Policy, seed: int, max_pulls: int, w
 
 def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, compare: bool) -> int:
     """The exit status of one experiment, once it is carried out and told."""
+    warn_of_broken_statements(scenario.world, scenario.problem)
     title = f"{scenario.policy.name} on {scenario.world.name}, seed {seed}"
     with watched(output, title) as watch:
         experiment = carried_out(scenario, scenario.policy, seed, max_pulls, watch)

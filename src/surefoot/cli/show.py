@@ -9,7 +9,7 @@ from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.cli.posed import Posed, posed_in
 from surefoot.errors import counted
-from surefoot.problem import Problem
+from surefoot.problem import Limit, Problem
 
 ARMS_SHOWN = 20
 
@@ -51,6 +51,17 @@ def said_norm(norm: float | None) -> str:
     return "" if norm is None else f", weights of length at most {norm:g}"
 
 
+def kept(limit: Limit) -> str:
+    """What must be kept, by the mean or by each reading."""
+    side = "at least" if limit.sign > 0 else "at most"
+    if limit.reading_risk is None:
+        return f"{side} {limit.limit:g} on the mean"
+    return (
+        f"{side} {limit.limit:g} for each reading with probability {1.0 - limit.reading_risk:.6g}, so {side} "
+        f"{limit.mean_limit:.6g} on the mean, which the known safe levels must keep too"
+    )
+
+
 def tell_problem(output: Output, problem: Problem) -> None:
     """Prints what the problem says, in words."""
     from rich.table import Table
@@ -71,16 +82,15 @@ def tell_problem(output: Output, problem: Problem) -> None:
     reward = problem.reward
     out.print(f"Reward   to be maximised; noise {reward.noise:g}{said_norm(reward.norm)}")
     for limit in problem.safety:
-        side = "at least" if limit.sign > 0 else "at most"
         out.print(
             Text(
-                f"Limit    {limit.name} {side} {limit.limit:g}, {limit.baseline:g} when nothing is applied; noise "
+                f"Limit    {limit.name} {kept(limit)}, {limit.baseline:g} when nothing is applied; noise "
                 f"{limit.noise:g}{said_norm(limit.norm)}"
             )
         )
     out.print(
-        f"Answer   within {problem.epsilon:g} of the best safe one; wrong with probability {problem.delta:g} at most, "
-        f"any unsafe pull {problem.delta_safety:g} at most"
+        f"Answer   within {problem.epsilon:g} of the best safe one; further off with probability {problem.delta:g} at "
+        f"most, any unsafe pull or answer {problem.delta_safety:g} at most"
     )
     if problem.level_grid:
         out.print(f"Dial     {', '.join(f'{level:g}' for level in problem.level_grid)}")

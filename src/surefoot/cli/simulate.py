@@ -13,6 +13,7 @@ from surefoot.cli.choosing import Scenario
 from surefoot.cli.output import Output
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import write_bytes
+from surefoot.policies.guarantee import WITHIN_EPSILON
 from surefoot.results import Runs
 from surefoot.simulation import simulate
 
@@ -134,6 +135,14 @@ def allowed_wrong(runs: Runs, summary: dict[str, Any]) -> str:
     return percent(1.0 - runs.policy.guarantee(runs.problem).confidence)
 
 
+def allowed_both(runs: Runs, summary: dict[str, Any]) -> str:
+    """The share of answers that may be too far from the best safe one or unsafe: both errors, where (b) is promised."""
+    found = runs.policy.guarantee(runs.problem)
+    if found.kind != WITHIN_EPSILON or found.safety is None:
+        return "nothing"
+    return percent(min(1.0, 2.0 - found.confidence - found.safety))
+
+
 def allowed_unsafe(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of unsafe runs that the certificates allow."""
     safety = runs.policy.guarantee(runs.problem).safety
@@ -153,6 +162,12 @@ def mean_pulls(runs: Runs, summary: dict[str, Any]) -> str:
     return f"{mean:,.1f}" if low is None else f"{mean:,.1f} [{low:,.1f}, {high:,.1f}]"
 
 
+def quantiles(runs: Runs, summary: dict[str, Any]) -> str:
+    """The number of pulls that a tenth, a half and nine tenths of the runs stay within."""
+    found = summary["pulls_quantiles"]
+    return "-" if found is None else " / ".join(f"{each:,.0f}" for each in found.values())
+
+
 def endings(runs: Runs, summary: dict[str, Any]) -> str:
     """How the runs ended."""
     ways = ("certified", "undecided", "contradiction", "breakdown", "alarm")
@@ -164,9 +179,11 @@ ROWS: dict[str, Cell] = {
     "ended": endings,
     "pulls, mean": mean_pulls,
     "pulls, sd": lambda runs, summary: "-" if summary["pulls_sd"] is None else f"{summary['pulls_sd']:,.1f}",
+    "pulls, 10/50/90 %": quantiles,
     "broken promises": rate("broken"),
     "  promised at most": allowed_wrong,
-    "wrong by (b)": rate("wrong"),
+    "wrong by (b), or unsafe": rate("wrong"),
+    "  promised at most  ": allowed_both,
     "runs with an unsafe pull": rate("unsafe"),
     "  promised at most ": allowed_unsafe,
     "unsafe answers": rate("unsafe_answer"),

@@ -287,12 +287,13 @@ def audit(
 def export(
     name: options.StudyName,
     path: options.NewFile,
+    force: options.Force = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The whole study as one file, with checksums."""
-    return verb(json, "study_lifecycle.export", Which(name, storage, policy), path)
+    return verb(json, "study_lifecycle.export", Which(name, storage, policy), path, force)
 
 
 @app.command("import", cls=help_pages.Command)

@@ -17,6 +17,7 @@ from surefoot.errors import ABSENT, InvalidInput, PolicyNeeded, counted
 from surefoot.storage.addresses import address_of
 from surefoot.studies.lifecycle import create_study, delete_study, import_study
 from surefoot.studies.study import Study
+from surefoot.studies.transfer import export_place
 
 
 def create(
@@ -50,9 +51,10 @@ def begun_from(source: Which) -> Study:
         return opened(source)
 
 
-def export(output: Output, which: Which, path: Path) -> int:
+def export(output: Output, which: Which, path: Path, force: bool) -> int:
     """Writes the whole study to a file."""
-    opened(which).export(path)
+    export_place(path, force)  # before the study is opened
+    opened(which).export(path, overwrite=force)
     return output.answer({"study": which.name, "path": str(path)}, f"{which.name} is in {path}")
 
 

@@ -10,7 +10,9 @@ from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.study_status import opened
 from surefoot.errors import InvalidInput, StorageError, counted
+from surefoot.live.pulls import Status
 from surefoot.problem.checks import number
+from surefoot.studies.past import Past
 from surefoot.studies.status import Overview, overview_of
 from surefoot.studies.study import Study
 
@@ -33,12 +35,16 @@ def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
     seen = look(study)
     if output.json:
         latest = [{"at": at, "what": what} for at, what in seen.latest]
-        output.json_result({"status": seen.status.to_dict(), "waiting": seen.waiting, "latest": latest})
+        past = [{"pulls": each.pulls, "gap": each.gap, "levels": each.levels} for each in past_of(study)]
+        output.json_result(
+            {"status": seen.status.to_dict(), "waiting": seen.waiting, "latest": latest, "history": past}
+        )
         return exit_codes.OK
     try:
         if once:
             history = live.History()
-            history.follow(seen.status)
+            for each in [*past_of(study), seen.status]:
+                history.follow(each)
             output.out.print(picture(study, seen, history))
         elif output.out.is_terminal:
             shown_live(output, study, seen, pause)
@@ -47,6 +53,11 @@ def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
     except KeyboardInterrupt:
         output.out.print()  # the view ends, the study goes on
     return exit_codes.OK
+
+
+def past_of(study: Study) -> list[Status]:
+    """How the study came to where it is, at a few moments."""
+    return Past(study._handle).moments(live.POINTS)
 
 
 def look(study: Study) -> Overview:
@@ -60,26 +71,31 @@ def shown_live(output: Output, study: Study, seen: Overview, pause: float) -> No
     from rich.live import Live
     from rich.text import Text
 
-    history, trouble = live.History(), ""
+    history, past, trouble = live.History(), Past(study._handle), ""
+    missed = past.moments(live.POINTS)
     with Live(console=output.out, auto_refresh=False) as view:
         while True:
-            history.follow(seen.status)
+            for each in [*missed, seen.status]:
+                history.follow(each)
             frame = picture(study, seen, history)
             view.update(Group(frame, Text(trouble, "red")) if trouble else frame, refresh=True)
             if seen.status.outcome is not None:
                 return
             time.sleep(pause)
             try:
-                seen, trouble = look(study), ""
+                seen, missed, trouble = look(study), past.moments(live.POINTS), ""
             except StorageError as error:  # a server that is away comes back, or somebody will look into it
                 trouble = str(error)
 
 
 def told_in_lines(output: Output, study: Study, seen: Overview, pause: float) -> None:
-    """Writes a line whenever something has happened, until the study ends."""
+    """Writes a line whenever something has happened, until the study ends; what happened unseen has a line before."""
     last = -1
     while True:
         if seen.status.events != last:
+            unseen = seen.latest[1 : seen.status.events - last] if last >= 0 else seen.latest[1:]
+            for _, what in reversed(unseen):
+                output.out.print(f"  {what}", soft_wrap=True, markup=False)
             last = seen.status.events
             output.out.print(summary(seen), soft_wrap=True, markup=False)
         if seen.status.outcome is not None:

@@ -10,11 +10,22 @@ import numpy as np
 
 from surefoot.core.estimate import Estimate, Scratch, new_estimate, new_scratch
 from surefoot.core.kernel import rare, thin
-from surefoot.core.layout import as_words, side_by_side
+from surefoot.core.layout import as_words, leaves, side_by_side
 from surefoot.core.levels import Bounds, Levels, new_bounds, new_levels
 from surefoot.core.types import CHALLENGER, LEADER, NULL, Indices, Instance, Vector, Words
 
-__all__ = ["Bounds", "Scratch", "State", "Work", "copy_words", "empty_state", "new_state", "new_work", "remember_race"]
+__all__ = [
+    "Bounds",
+    "Scratch",
+    "State",
+    "Work",
+    "copy_words",
+    "empty_state",
+    "new_state",
+    "new_work",
+    "remember_race",
+    "state_bytes",
+]
 
 
 class State(NamedTuple):
@@ -43,6 +54,12 @@ def new_state(inst: Instance, sets: Any, own: Any) -> State:
     block, placed = side_by_side((new_estimate(inst), new_levels(inst), sets, own, np.zeros(6, np.int64)))
     estimate, levels, sets, own, clock = placed
     return State(estimate, levels, sets, own, clock, as_words(block))
+
+
+def state_bytes(inst: Instance, sets: Any, own: Any) -> int:
+    """The memory that a state takes up; nothing is filled in to find it out."""
+    parts = leaves((new_estimate(inst), new_levels(inst), sets, own))
+    return sum(each.nbytes for each in parts if isinstance(each, np.ndarray))
 
 
 def new_work(inst: Instance) -> Work:

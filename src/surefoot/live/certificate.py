@@ -107,10 +107,31 @@ def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float
     if guarantee.safety is None:
         return promise
     safely = rounded_down(guarantee.safety, 6)
-    safe = f"With probability at least {safely}, no pull crossed a limit and the answer crosses none."
+    safe = f"With probability at least {safely}, no pull crossed a limit with its mean and the answer crosses none."
     if overshoots:
         safe += f" This leaves out {overshoots} pull(s) applied above the certified level."
-    return f"{promise} {safe}"
+    together = round(guarantee.confidence + guarantee.safety - 1.0, 12)  # 0.95 + 0.95 - 1 falls short of 0.9 by 1e-16
+    if together > 0.0:
+        safe += f" Both hold with probability at least {rounded_down(together, 6)}."
+    return " ".join([promise, safe, *about_readings(problem)])
+
+
+def about_readings(problem: Problem) -> list[str]:
+    """What the limits say of single readings, in a sentence for those on means and one for each on readings. (S5)"""
+    on_means = [limit.name for limit in problem.safety if limit.reading_risk is None]
+    told = []
+    if on_means:
+        covers = "The limit on {} covers its mean" if len(on_means) == 1 else "The limits on {} cover their means"
+        told.append(f"{covers.format(', '.join(on_means))}: single readings scatter, and may lie beyond.")
+    for limit in problem.safety:
+        if limit.reading_risk is not None:
+            risk, both = rounded_up(limit.reading_risk, 6), rounded_up(problem.delta_safety, 6)
+            told.append(
+                f"While that holds, each single reading of {limit.name} keeps {limit.limit:g} with probability at "
+                f"least 1 - {risk} given the past; with both risks, n readings named in advance all keep it with at "
+                f"least 1 - {both} - n {risk}."
+            )
+    return told
 
 
 def rounded_down(value: float, digits: int = 4) -> str:

@@ -1,14 +1,14 @@
 """What a policy has learned in one experiment, and what it decides next. It keeps no account of who was asked what."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from surefoot.core.loop import AS_DECIDED, ASKED, BEGUN, DECIDED, LEARNED, OPENED
 from surefoot.core.records import Answers, Script, decision_of, new_answers
-from surefoot.core.types import EXPLORING, NULL, PULL, ROUND, Decision, Indices
+from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy
 from surefoot.policies.bound import expect_of, faced, replay_of, unchecked
@@ -31,6 +31,7 @@ class Learner:
         self.seed = seed
         self.guarantee = policy.guarantee(problem)
         self._faced = faced(policy, problem)
+        self._faced.check_memory()
         self._replay = replay_of(self._faced, compiling)
         self.state, self.work = self._faced.new_state(), self._faced.new_work()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
@@ -78,7 +79,9 @@ class Learner:
         script.asked[:count] = [level for _, level in open_pulls]
         answers = new_answers(count + n)
         self._run(script, answers)
-        return [decision_of(answers, p) for p in range(count, count + n)]
+        gap = self.decision.gap if self.decision.phase == DECIDING else nan  # what is only expected narrows no gap
+        found = [decision_of(answers, p) for p in range(count, count + n)]
+        return [(decision._replace(gap=gap), margin) for decision, margin in found]
 
     def expected(self, arm: int, level: float) -> tuple[Floats, Floats]:
         """The lowest and the highest mean of each signal, as the core sees it, that is still possible for a pull of

@@ -1,14 +1,20 @@
 """What an experiment hands out: the next pull with its reasons, an answer, and where it stands."""
 
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from surefoot.core.types import DECIDING, NULL, Decision
+from surefoot.errors import InvalidInput
 from surefoot.live.certificate import NOTHING
 from surefoot.problem import Problem
+from surefoot.problem.checks import check_count
 
 Phase: TypeAlias = Literal["explore", "decide"]
 Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
+
+
+MOST_AT_ONCE = 1_000  # pulls of one question
 
 
 class PullDocument(TypedDict):
@@ -27,8 +33,9 @@ class PullDocument(TypedDict):
 
 @dataclass(frozen=True)
 class Pull:
-    """What to apply next, and why. While others are open, the reasons are those for which the arm was chosen: as if
-    each open pull had returned what is expected of it. Level and margin rest on told results alone."""
+    """What to apply next, and why. While others are open, leader and challenger are those for which the arm was chosen:
+    as if each open pull had returned what is expected of it. Level, margin and gap rest on told results alone, so pulls
+    that are asked for together show one gap."""
 
     number: int  # counts from 1
     arm: int
@@ -45,6 +52,15 @@ class Pull:
         return cast(PullDocument, asdict(self))
 
 
+def check_batch(n: object) -> int:
+    """How many pulls are asked for at once; so many that they make a plan of their own are refused."""
+    wanted = check_count("n", n, "For example 4: as many as are applied side by side.")
+    if wanted > MOST_AT_ONCE:
+        reason = f"is more than the {MOST_AT_ONCE:,} pulls that are given at once"
+        raise InvalidInput("n", n, reason, "Ask for as many as are applied side by side, and again when they are told.")
+    return wanted
+
+
 def pull_of(problem: Problem, number: int, decision: Decision, margin: float) -> Pull:
     """The decision as users see it."""
     deciding = decision.phase == DECIDING
@@ -57,7 +73,7 @@ def pull_of(problem: Problem, number: int, decision: Decision, margin: float) ->
         margin=float(margin),
         leader=arm_name(problem, decision.leader) if deciding else None,
         challenger=arm_name(problem, decision.challenger) if deciding else None,
-        gap=float(decision.gap) if deciding else None,
+        gap=float(decision.gap) if deciding and not isnan(decision.gap) else None,
     )
 
 

@@ -22,7 +22,7 @@ from surefoot.errors import (
 from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Holding, Ledger
 from surefoot.live.model_checks import LEVEL, REMEDY
-from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, pull_of
+from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
 from surefoot.live.statements import statement_of
 from surefoot.policies import Guarantee, Policy, check_policy
@@ -62,8 +62,8 @@ class Session:
         """The next pull, the same one until its result is told; or n new pulls, to be applied side by side.
 
         Of several, each is chosen as if the open ones had returned what is expected of them. Levels, and when to
-        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given. While an
-        implausible result is held on the unsafe side there is no pull for anyone.
+        stop, follow from told results alone. Where fewer than n are left of max_pulls, so many are given; n is at most
+        1,000. While an implausible result is held on the unsafe side there is no pull for anyone.
         """
         if self.outcome == "alarm":
             raise Alarmed("; ".join(self.alarms))
@@ -74,7 +74,7 @@ class Session:
             self.ledger.refuse_if_held([self.ledger.due])
             return self._given.get(self.ledger.due) or self._held()
         ledger = self.ledger
-        wanted = ledger.allowance(check_count("n", n))
+        wanted = ledger.allowance(check_batch(n))
         chosen = ledger.learner.choose(ledger.anticipated, wanted)
         first = ledger.last_number + 1
         new = [pull_of(self.problem, first + i, *each) for i, each in enumerate(chosen)]

@@ -108,7 +108,7 @@ def levels_by_limit(panels: Mapping[str, Sequence[Line]], true_levels: Mapping[s
                 axes.plot(x, y, color=BY_ARM[arm].colour, linewidth=1.1, linestyle=(0, (1, 2)), label=f"{arm}, truth")
             for line in panels[name]:
                 draw(axes, line, BY_ARM[line.name], label=line.name, spread=True)
-            axes.set(xlabel=r"safety limit  $\eta_0$", ylim=(0.0, 1.08), title=titles[name])
+            axes.set(xlabel=r"safety limit on the mean  $\eta_0$", ylim=(0.0, 1.08), title=titles[name])
             axes.set_ylabel(r"certified level  $\gamma_k$")
         columns[0].set_title("b   Levels " + titles["static"])
         columns[1].set_title("Levels " + titles["dynamic"])
@@ -116,8 +116,8 @@ def levels_by_limit(panels: Mapping[str, Sequence[Line]], true_levels: Mapping[s
         for line in panels["wrong"]:
             draw(columns[2], line, BY_LEVELS[line.name])
         columns[2].set(
-            xlabel=r"safety limit  $\eta_0$", ylim=(-0.03, 1.03), title="Answers that break (b), dynamic levels",
-            ylabel=WRONG,
+            xlabel=r"safety limit on the mean  $\eta_0$", ylim=(-0.03, 1.03),
+            title="Answers that break (b), dynamic levels", ylabel=WRONG,
         )  # fmt: skip
         percent_ticks(columns[2])
     return figure

@@ -10,9 +10,10 @@ import numpy as np
 from surefoot.core import loop, plausible
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
 from surefoot.core.parts import Response, Watch
-from surefoot.core.state import State, Work, new_state, new_work
+from surefoot.core.state import State, Work, new_state, new_work, state_bytes
 from surefoot.core.types import Dial, Instance
 from surefoot.errors import InterpretedWarning, outside
+from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.settings import STEP_SLACK
@@ -34,6 +35,15 @@ class Faced(NamedTuple):
     def new_work(self) -> Work:
         """Buffers for a round."""
         return new_work(self.inst)
+
+    def check_memory(self, states: int = 1) -> None:
+        """Refuses a problem of which so many states do not fit into the memory that is left."""
+        K = len(self.inst.X)
+        try:  # zeros that nobody has touched take up no memory
+            needed = state_bytes(self.inst, self.plan.sets.memory, self.plan.own)
+        except MemoryError:
+            needed = 8 * K * K
+        check_memory(K, states * needed)
 
 
 def faced(policy: Policy, problem: Problem) -> Faced:

@@ -30,7 +30,7 @@ class Guarantee:
     kind: str  # "within-epsilon", "proposition-1", "without-limits", or a word of the policy's own
     value: str  # the promise about the answer, in words, with {answer} and {epsilon} in their places
     confidence: float  # the probability of that at least
-    safety: float | None  # at least this is the probability that no pull crosses a limit; None: it knows no limits
+    safety: float | None  # at least this is the probability that no pull's mean crosses a limit; None: knows no limits
     assumptions: tuple[str, ...]  # what it rests on
     leans_on_norms: bool = True  # whether the stated norms are among it: then data that contradict one are an alarm
 
@@ -56,7 +56,7 @@ def promise(
         value=VALUE[kind],
         confidence=max(0.0, confidence),
         safety=1.0 - problem.delta_safety if keeps_limits else None,
-        assumptions=(*signals, *(limit_assumptions(null_pull) if keeps_limits else ())),
+        assumptions=(*signals, *(limit_assumptions(problem, null_pull) if keeps_limits else ())),
         leans_on_norms=leans_on_norms,
     )
 
@@ -74,7 +74,14 @@ def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...
     )
 
 
-def limit_assumptions(null_pull: bool) -> tuple[str, ...]:
+def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:
     """What a policy that keeps limits rests on besides."""
     known = "every arm is safe at its known level"
+    tightened = [
+        f"mean {limit.name} {'at least' if limit.sign > 0 else 'at most'} {limit.mean_limit:.6g}"
+        for limit in problem.safety
+        if limit.reading_risk is not None
+    ]
+    if tightened:
+        known += f", by the limits tightened for single readings ({', '.join(tightened)})"
     return (known,) if null_pull else (known, "the best safe value is not negative (the null pull takes no part)")

@@ -108,11 +108,16 @@ def per_arm(field: str, value: object, names: Sequence[str], remedy: str) -> Flo
     return np.full(len(names), number(field, value, remedy), dtype=np.float64)
 
 
-def check_count(field: str, value: object) -> int:
+def check_count(field: str, value: object, remedy: str = "For example 1000.") -> int:
     """The value as a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= 10**15:
-        raise InvalidInput(field, value, "must be a whole number, at least 1", "For example 1000.")
+        raise InvalidInput(field, value, "must be a whole number, at least 1", remedy)
     return int(value)
+
+
+def check_workers(workers: object, field: str = "workers") -> int | None:
+    """How many threads work; None for as many as there are cores."""
+    return None if workers is None else check_count(field, workers, "For example 4; leave it out for all cores.")
 
 
 def check_seed(seed: object, field: str = "seed") -> int:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from math import exp, log, sqrt
 from typing import TypeVar
 
 from surefoot.errors import ABSENT, InvalidInput
-from surefoot.problem.checks import Floats, known_keys, number, positive, text
+from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, positive, text
 
 Readings = TypeVar("Readings", float, Floats)
 
 _NOISE = "Give the sub-Gaussian scale of its noise; for Gaussian noise that is the standard deviation."
 _NORM = "Give an upper bound on the length of its unknown weights, or leave it out."
+_RISK = "Choose the chance that a single reading crosses the limit, for example 0.01."
 _LIMITS = "Pass a list of Limit(name, at_least=... or at_most=..., noise=...)."
+
+MEAN, READINGS = "mean", "readings"  # what a limit covers
+_SMALLEST_RISK = 1e-300  # it has a finite logarithm
 
 HINTS = {
     "lambda": "'regularization'",
@@ -55,6 +60,11 @@ class Limit:
 
     At level 0, with nothing applied, the signal reads `baseline`; the limit must leave room beyond it. The core sees
     only s' = sign * (reading - baseline), which is safe while it stays at or above eta0 < 0.
+
+    A limit covers the *mean* of a pull: single readings scatter about it, and of those from a pull at the limit half
+    lie beyond. With covers="readings" it is tightened by noise * sqrt(2 log(1/reading_risk)), so that each single
+    reading keeps it with probability 1 - reading_risk given the past. Then "safe" means the tightened limit
+    everywhere, also for the known safe level and for the best safe option.
     """
 
     name: str
@@ -64,6 +74,8 @@ class Limit:
     baseline: float = 0.0
     noise: float
     norm: float | None = None
+    covers: str = MEAN
+    reading_risk: float | None = None
 
     def __post_init__(self) -> None:
         text("safety.name", self.name, "Give the limit a short name.")
@@ -78,11 +90,14 @@ class Limit:
             object.__setattr__(self, field, number(self._field(field), getattr(self, field), units))
         object.__setattr__(self, "noise", positive(self._field("noise"), self.noise, _NOISE))
         object.__setattr__(self, "norm", _norm(self._field("norm"), self.norm))
-        if not self.eta0 < 0.0:
+        self._check_covers()
+        if not self.internal(self.limit) < 0.0:
             where, other = ("below", "at_most") if self.sign > 0 else ("above", "at_least")
             reason = f"must lie {where} the baseline {self.baseline!r}, which the signal reads at level 0"
             remedy = f"Move the limit, set baseline to what the signal reads when nothing is applied, or use {other}."
             raise InvalidInput(self._field(side), self.limit, reason, remedy)
+        if not self.eta0 < 0.0:
+            raise InvalidInput(self._field("reading_risk"), self.reading_risk, *self._no_room())
 
     @property
     def limit(self) -> float:
@@ -96,8 +111,18 @@ class Limit:
 
     @property
     def eta0(self) -> float:
-        """The limit as the core sees it, below 0."""
-        return self.internal(self.limit)
+        """The limit on the mean as the core sees it, below 0."""
+        return self.internal(self.limit) + self.margin
+
+    @property
+    def margin(self) -> float:
+        """How far inside the limit the mean must stay: 0, unless the limit covers readings.                    (S5)"""
+        return 0.0 if self.reading_risk is None else self.noise * sqrt(2.0 * log(1.0 / self.reading_risk))
+
+    @property
+    def mean_limit(self) -> float:
+        """What the mean must keep, in the user's units: the limit itself, unless it covers readings."""
+        return self.limit + self.sign * self.margin
 
     def internal(self, reading: Readings) -> Readings:
         """The reading as the core sees it."""
@@ -111,7 +136,34 @@ class Limit:
         """The limit as a table for a file."""
         side = "at_least" if self.at_least is not None else "at_most"
         numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, **_stated(self.norm)}
-        return {"name": self.name, **numbers}
+        covers = {} if self.reading_risk is None else {"covers": self.covers, "reading_risk": self.reading_risk}
+        return {"name": self.name, **numbers, **covers}
+
+    def _check_covers(self) -> None:
+        """Refuses a limit on what does not exist, and a risk without a limit on readings."""
+        if self.covers not in (MEAN, READINGS):
+            remedy = did_you_mean(self.covers, (MEAN, READINGS))
+            raise InvalidInput(self._field("covers"), self.covers, f"must be {MEAN!r} or {READINGS!r}", remedy)
+        field = self._field("reading_risk")
+        if self.covers == READINGS:
+            if self.reading_risk is None:
+                raise InvalidInput(field, ABSENT, "is needed where a limit covers readings", _RISK)
+            risk = number(field, self.reading_risk, _RISK, at_least=_SMALLEST_RISK, below=1.0)
+            object.__setattr__(self, "reading_risk", risk)
+        elif self.reading_risk is not None:
+            reason = "has no meaning for a limit that covers the mean"
+            raise InvalidInput(field, self.reading_risk, reason, f"Leave it out, or say covers = {READINGS!r}.")
+
+    def _no_room(self) -> tuple[str, str]:
+        """Why a limit on readings cannot be kept at all, and what would help."""
+        room = -self.internal(self.limit)
+        least = exp(-0.5 * (room / self.noise) ** 2)
+        reason = (
+            f"asks the mean to stay {self.margin:.4g} inside the limit {self.limit:g}, and the baseline "
+            f"{self.baseline:g} is only {room:.4g} away from it: even with nothing applied readings would cross it"
+        )
+        larger = f"Allow a risk above {least:.3g}, move" if least < 1.0 else "Move"
+        return reason, f"{larger} the limit away from the baseline, or measure with less noise."
 
     def _field(self, name: str) -> str:
         return f"safety[{self.name!r}].{name}"
@@ -154,7 +206,7 @@ def limits_in(tables: object) -> list[Limit]:
     if not isinstance(listed, list | tuple):
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
-    optional = ("at_least", "at_most", "baseline", "norm")
+    optional = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk")
     given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 

@@ -236,7 +236,7 @@ _REQUIRED = {
     "safety": "Add a table [[safety]] with name, at_least or at_most, and noise.",
     "safe_level": "Give a level, above 0 and up to 1, at which every arm is known to be safe.",
     "epsilon": "Choose how far from the best the answer may be, for example 0.01.",
-    "delta": "Choose the chance of a wrong answer, for example 0.05.",
+    "delta": "Choose the chance of an answer further off than epsilon, for example 0.05.",
     "delta_safety": "Choose the chance of any unsafe pull, for example 0.05.",
 }
 _KEYS = (*_REQUIRED, "arms", "names", "regularization", "level_grid", "max_level", "max_step")

@@ -30,7 +30,7 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
         "reward": _reward(settings["reward"]),
         "safety": checked_limits(settings["safety"]),
         "epsilon": number("epsilon", settings["epsilon"], epsilon, at_least=0.0),
-        "delta": _chance("delta", settings["delta"], "a wrong answer"),
+        "delta": _chance("delta", settings["delta"], "an answer further off than epsilon"),
         "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
         "regularization": _regularization(settings.get("regularization", 1.0), arms.features),
         "safe_level": frozen(safe),
@@ -90,6 +90,13 @@ def _grid(value: object) -> tuple[float, ...]:
         return ()
     remedy = "List the levels that the dial can take, for example [0.25, 0.5, 0.75, 1.0]."
     points = vector("level_grid", value, remedy)
+    if not points.size:
+        if isinstance(value, tuple):  # as a problem without a grid holds it
+            return ()
+        reason = "holds no level that the dial could take"
+        raise InvalidInput(
+            "level_grid", value, reason, "Leave it out where the dial takes every level. Otherwise: " + remedy
+        )
     wrong = np.flatnonzero(~((points >= SMALLEST) & (points <= 1.0)))
     if wrong.size:
         field = f"level_grid[{wrong[0]}]"

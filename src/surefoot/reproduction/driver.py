@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from surefoot.errors import MissingExtra
-from surefoot.problem.checks import check_count
+from surefoot.problem.checks import check_workers
 from surefoot.reproduction.cells import Cell, played
 from surefoot.reproduction.files import write_files
 from surefoot.reproduction.findings import Findings, findings_of
@@ -40,7 +40,7 @@ def reproduce(
     not run again, and the result is the same bit for bit as that of one sitting. Ctrl-C loses a second of work.
     """
     plan = planned(experiments, runs, quick, seed)
-    workers = None if workers is None else check_count("--workers", workers)
+    workers = check_workers(workers, "--workers")
     for package, extra in (("matplotlib", "plots"), ("pandas", "frames"), ("pyarrow", "frames")):
         if find_spec(package) is None:
             raise MissingExtra(package, extra)

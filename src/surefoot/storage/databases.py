@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 
 from surefoot.errors import MissingExtra, StorageDamaged, StorageUnavailable
 from surefoot.storage.addresses import Address
+from surefoot.storage.read_only import FixedFile, has_log, is_fixed
 
 PATIENCE = 30.0  # seconds that a writer waits for another
 READS = "surefoot_reads"  # the execution option of a transaction that writes nothing
@@ -31,7 +32,9 @@ class Database:
 
     def __init__(self, address: Address, *, create: bool) -> None:
         self.address = address
-        self.engine = _postgres(address) if address.url.get_backend_name() == "postgresql" else _sqlite(address, create)
+        self._fixed = FixedFile(address)
+        postgres = address.url.get_backend_name() == "postgresql"
+        self.engine = _postgres(address) if postgres else _sqlite(address, create, self._fixed)
         self.locks_rows = self.engine.dialect.name == "postgresql"
         self._one_at_a_time = RLock() if address.in_memory else None
         self._file: tuple[int, int] | None = None  # which file it was when it was first opened
@@ -55,10 +58,13 @@ class Database:
             connection.execution_options(**options).begin()
             self._check_file()
             yield connection  # and nothing to commit: the connection is given back, and the view ends
+            self._fixed.check()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """The one connection that storage in memory has, for one thread at a time."""
+        if self._fixed.taken_not_to_change:
+            self.engine.dispose()  # that was for one look: the next one finds out anew how the file may be read
         if self._one_at_a_time is None:
             yield
         else:
@@ -83,6 +89,8 @@ class Database:
         if self.address.path is None:
             return
         _check_whole(self.address)
+        if is_fixed(self.address.path):
+            return  # as it is, it is read
         connection = self.engine.raw_connection()
         try:
             _use_write_ahead_log(connection.driver_connection)  # type: ignore[arg-type]
@@ -108,7 +116,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_connections)
 
 
-def _sqlite(address: Address, create: bool) -> Engine:
+def _sqlite(address: Address, create: bool, fixed: FixedFile) -> Engine:
     """The engine of an SQLite file, or of a database in memory."""
     place = ":memory:" if address.path is None else f"file:{quote(str(address.path))}?mode={'rwc' if create else 'rw'}"
     if address.path is not None and not create and not address.path.exists():
@@ -119,12 +127,13 @@ def _sqlite(address: Address, create: bool) -> Engine:
             place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         try:
+            connection = fixed.usable(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            return connection
         except BaseException:
             connection.close()
             raise
-        return connection
 
     shared = {"poolclass": StaticPool} if address.in_memory else {}
     engine = create_engine("sqlite://", creator=connect, **shared)
@@ -141,8 +150,7 @@ def _sqlite(address: Address, create: bool) -> Engine:
 def _check_whole(address: Address) -> None:
     """Refuses a file that is shorter than it says: SQLite itself would notice only when it needs the rest."""
     path = Path(str(address.path))
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
+    if has_log(path):
         return  # some of it is still in the log
     with path.open("rb") as file:
         header = file.read(100)

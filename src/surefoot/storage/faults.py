@@ -1,15 +1,20 @@
 """What a database complains about, as an error of surefoot that says what to do."""
 
-import os
+import glob
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 
 from sqlalchemy import exc
 
 from surefoot import errors
 from surefoot.errors import MissingExtra, StorageError
+from surefoot.files import NO_ROOM
 from surefoot.storage.addresses import Address
+from surefoot.storage.read_only import is_fixed
+
+SOME_ROOM = 64 * 1024  # bytes: a page of SQLite, its log and the index of that
 
 # The lower byte of SQLite's code, whatever the details above it.
 SQLITE = {
@@ -62,8 +67,10 @@ def named_cause(cause: BaseException, address: Address) -> StorageError:
     said = " ".join(str(cause).split())
     if isinstance(cause, sqlite3.Error):
         code = (getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF
-        if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(address):
+        if code == sqlite3.SQLITE_CANTOPEN and address.path is not None and is_fixed(address.path):
             code = sqlite3.SQLITE_READONLY  # even readers need to write to the log's index
+        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) and has_no_room(address):
+            code = sqlite3.SQLITE_FULL  # SQLite knows it only of the file itself, not of the log and its index
         kind, words = SQLITE.get(code, (errors.StorageDamaged, "does not hold what it should"))
         return kind(str(address), f"{words} ({said})")
     if isinstance(cause, UnicodeDecodeError):
@@ -78,9 +85,18 @@ def named_cause(cause: BaseException, address: Address) -> StorageError:
     return errors.StorageDamaged(str(address), f"does not hold what it should ({said})")
 
 
-def _is_read_only(address: Address) -> bool:
-    """Whether the file is there, and nothing may be written beside it."""
-    return address.path is not None and address.path.exists() and not os.access(address.path.parent, os.W_OK)
+def has_no_room(address: Address) -> bool:
+    """Whether the disk is full, the quota used up, or a file as large as it may be: found out by writing beside it."""
+    if address.path is None:
+        return False
+    try:
+        sizes = [path.stat().st_size for path in address.path.parent.glob(f"{glob.escape(address.path.name)}*")]
+        with TemporaryFile(dir=address.path.parent, buffering=0) as file:
+            file.seek(max(sizes, default=0))
+            file.write(bytes(SOME_ROOM))
+    except OSError as error:
+        return error.errno in NO_ROOM
+    return False
 
 
 def is_lost_connection(error: BaseException) -> bool:

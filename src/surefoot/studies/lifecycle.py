@@ -20,6 +20,7 @@ from surefoot.live.audit import first_few
 from surefoot.live.ledger import BY_NUMBER, Intake
 from surefoot.live.model_checks import LEVEL
 from surefoot.policies import Policy, check_policy
+from surefoot.policies.bound import faced
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_seed, text
 from surefoot.storage.protocol import ENTERED, Store, StudyRow
@@ -43,6 +44,7 @@ from surefoot.studies.transfer import REMEDY, read_study
 from surefoot.studies.versions import differences, versions_of
 from surefoot.studies.warm_starts import history_for
 
+AT_ONCE = 4  # states that are held while pulls are open: as it is, what is ahead, and room to go back
 NAME = "Give the study a short name, unique in its storage."
 
 
@@ -80,6 +82,7 @@ def create_study(
         checked_level(alarm_level),
     )  # fmt: skip
     row = row_of(text("name", name, NAME), settings)
+    faced(settings.policy, problem).check_memory(states=AT_ONCE)
     if warm_start is not None and not isinstance(warm_start, Study):
         raise InvalidInput("warm_start", warm_start, "must be a Study", "Open it with sf.load_study.")
     history = [] if warm_start is None else stamped(history_for(problem, warm_start))

@@ -25,15 +25,16 @@ from surefoot.errors import (
 )
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import NOTHING, Certificate
-from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, pull_of
+from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.revisable import Revision
 from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.statements import statement_of
-from surefoot.problem.checks import check_count, number, text
+from surefoot.problem.checks import number, text
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.certificates import certificate_of
+from surefoot.studies.choices import Choice
 from surefoot.studies.corrections import Corrected, New, correction, what_changed
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
@@ -46,7 +47,7 @@ from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_sto
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.status import StudyStatus, status_of
 from surefoot.studies.telling import Said, Telling, events_for
-from surefoot.studies.transfer import write_study
+from surefoot.studies.transfer import export_place, write_study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,10 +76,11 @@ class Study:
     def ask(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
         """The next pull, or the next n to be applied side by side.
 
-        A named worker that asks again is given back what it has open; without a name every ask is a new pull. Where
-        fewer than n are left of max_pulls, so many are given.
+        A named worker that asks again is given back what it has open; without a name every ask is a new pull. n is at
+        most 1,000. Where fewer are left of max_pulls, so many are given; and while others keep changing the study
+        faster than n pulls are chosen, fewer, at least one. The storage is not held while they are chosen.
         """
-        wanted = 1 if n is None else check_count("n", n)
+        wanted = 1 if n is None else check_batch(n)
         who = None if worker is None else text("worker", worker, "Give the worker a short name.")
 
         def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
@@ -88,7 +90,7 @@ class Study:
             given.extend(self._stored_pull(stored, held) for held in mine)
             with suppress(BudgetOpen) if mine else nullcontext():
                 missing = ledger.allowance(wanted - len(mine)) if wanted > len(mine) else 0
-                chosen = ledger.learner.choose(ledger.anticipated, missing) if missing else []
+                chosen = choice.of(ledger, missing) if missing else []
                 first = ledger.last_number + 1
                 fresh = [pull_of(self.problem, first + i, *each) for i, each in enumerate(chosen)]
                 given.extend(fresh)
@@ -97,7 +99,8 @@ class Study:
 
         given: list[Pull] = []
         recalled: list[int] = []
-        self._handle.write(decide, begin=given.clear)
+        choice = Choice(self._handle)
+        choice.settled(lambda: self._handle.write(decide, begin=given.clear))
         if recalled:
             warn_of_recall(sorted(recalled))
         return given[0] if n is None else given
@@ -352,11 +355,15 @@ class Study:
         """
         return run_study(self, function, max_pulls, callbacks, progress, worker)
 
-    def export(self, path: str | Path) -> None:
-        """The file holds the whole study, with checksums; `import_study` reads it. What was in it is replaced."""
+    def export(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """A new file, .study or .zip, that holds the whole study with checksums; `import_study` reads it.
+
+        With `overwrite` it may replace one that is there.
+        """
+        export_place(path, overwrite)  # before a long study is read
         _, row, arms = self._handle.store.find(self.name)
         with self._handle.store.read(self._handle.identity, self.name) as stored:
-            write_study(path, row, arms, stored.all())
+            write_study(path, row, arms, stored.all(), overwrite=overwrite)
 
     def results(self) -> list[Result]:
         """Every result that was told or imported, in order of number."""

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.errors import InvalidInput
-from surefoot.files import as_path, write_bytes
+from surefoot.files import as_path, exists_already, write_bytes
 from surefoot.live.readings import packed, unpacked
 from surefoot.storage.protocol import Arms, StudyRow
 from surefoot.storage.tables import events as columns
 from surefoot.studies.events import Event
 
 FORMAT = "surefoot study 1"
+SUFFIXES = (".study", ".zip")
 STUDY, ARMS, EVENTS, MANIFEST = "study.json", "arms.f8", "events.jsonl", "manifest.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the date of every member
 TYPES = {column.name: column.type.python_type for column in columns.columns if column.name != "study"}
@@ -36,9 +37,22 @@ class Carried(NamedTuple):
     events: list[Event]
 
 
-def write_study(path: object, row: StudyRow, arms: Arms, happened: Iterable[Event]) -> None:
-    """The file holds the whole study; what was in it before is replaced at once, or stays if this fails."""
+def export_place(path: object, overwrite: bool) -> Path:
+    """The place of an export: its ending says its format, and a file that is there stays unless that is allowed."""
     place = as_path("path", path)
+    if place.suffix.lower() not in SUFFIXES:
+        remedy = f"Use a path that ends in {' or '.join(SUFFIXES)}, which both mean a ZIP archive of the whole study."
+        raise InvalidInput("path", str(place), "is of no known format", remedy)
+    if not overwrite and place.exists():
+        raise exists_already("path", place)
+    return place
+
+
+def write_study(
+    path: object, row: StudyRow, arms: Arms, happened: Iterable[Event], *, overwrite: bool = False
+) -> None:  # fmt: skip
+    """The file holds the whole study; what was in it before stays, or is replaced at once where that is allowed."""
+    place = export_place(path, overwrite)
     study = {**vars(row), "arms": {"count": arms.count, "dimension": arms.dimension}}
     lines = "".join(json.dumps(as_plain(event), separators=(",", ":")) + "\n" for event in happened)
     members = {STUDY: as_json(study), ARMS: arms.content, EVENTS: lines.encode()}
@@ -48,7 +62,7 @@ def write_study(path: object, row: StudyRow, arms: Arms, happened: Iterable[Even
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
             file.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
-    write_bytes("path", place, archive.getvalue())
+    write_bytes("path", place, archive.getvalue(), overwrite=overwrite)
 
 
 def read_study(path: object) -> Carried:

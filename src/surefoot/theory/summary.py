@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from surefoot.theory.exploration import (
 )
 from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
+from surefoot.theory.units import in_pulls, unit_notes
 from surefoot.worlds import Linear, World
 
 MOST_PAIRS = 3_000  # one linear program each, about 2 ms
@@ -98,12 +99,17 @@ class Report:
         for part in self.pulls_at:
             out.append((f"complexity {part.levels}", f"H = {part.complexity:.5g}"))
             if part.pulls is not None:
-                out.append((f"pulls {part.levels}", f"at most {ceil(part.pulls):,} after exploration"))
+                out.append((f"pulls {part.levels}", f"at most {in_pulls(part.pulls)} after exploration"))
             if part.level_confidence is not None:
                 out.append((f"level confidence {part.levels}", f"{part.level_confidence:.3g} by a union over rounds"))
         out.append(("level confidence", f"{self.uniform_level_confidence:.3g} per signal with sets for all rounds"))
         for need in self.exploration:
-            out.append((f"exploration, {need.kind}", f"{need.pulls:,} pulls (closed form {need.closed_form:,})"))
+            out.append(
+                (
+                    f"exploration, {need.kind}",
+                    f"{in_pulls(need.pulls)} pulls (closed form {in_pulls(need.closed_form)})",
+                )
+            )
         if self.lower_bound is not None:
             out += self._bound_lines(self.lower_bound)
         return out + [("note", note) for note in self.notes]
@@ -176,6 +182,7 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
     bounds = _lower_bounds(problem, world, notes, tolerance) if world is not None else {}
     if any(part.pulls is not None for part in parts):
         notes.append("The bound on pulls is proved for static levels, the rounding pull and the determinant radius.")
+    notes += unit_notes(problem, max([0.0, *(part.pulls or 0.0 for part in parts), *(need.pulls for need in needs)]))
     return Report(
         problem.size, problem.rank, signals, world is not None, tuple(parts), needs,
         uniform_level_confidence(problem.delta_safety, signals=signals), names=problem.names,

@@ -1,0 +1,51 @@
+"""Whether a world keeps what a problem states of it: the promises hold where it does, and nowhere else."""
+
+import warnings
+
+import numpy as np
+
+from surefoot.errors import WorldBreaksStatement, outside
+from surefoot.problem import Limit, Problem, Reward
+from surefoot.worlds.linear import Linear
+from surefoot.worlds.protocol import World
+
+SLACK = 1.0 + 1e-9  # a norm that was computed twice may differ in its last digits
+SHOWN = 3  # arms of one sentence
+
+
+def warn_of_broken_statements(world: World, problem: Problem) -> None:
+    """Warns of what the problem states and the world does not keep."""
+    broken = broken_statements(world, problem)
+    if broken:
+        warnings.warn(
+            f"The world {world.name!r} breaks what the problem states: {'; '.join(broken)}. The promises do not hold "
+            "there, and what is counted shows what that means.",
+            WorldBreaksStatement,
+            stacklevel=outside(),
+        )
+
+
+def broken_statements(world: World, problem: Problem) -> list[str]:
+    """What the problem states and the world does not keep, in words; of a world that is not linear less is known."""
+    broken = _norms_and_noise(world, problem) if isinstance(world, Linear) else []
+    known = world.judge(problem).is_safe(np.arange(problem.size), problem.safe_level)
+    unsafe = [problem.names[k] for k in np.flatnonzero(~np.asarray(known))]
+    if unsafe:
+        more = f" and {len(unsafe) - SHOWN:,} more" if len(unsafe) > SHOWN else ""
+        broken.append(f"the known safe level is not safe for {', '.join(unsafe[:SHOWN])}{more}")
+    return broken
+
+
+def _norms_and_noise(world: Linear, problem: Problem) -> list[str]:
+    """The weights that are longer and the noise that is larger than stated; weights count in the span of the arms."""
+    truths = [world.theta_star, *world.mu_star]
+    stated: list[tuple[str, Reward | Limit]] = [("reward", problem.reward)]
+    stated += [(limit.name, limit) for limit in problem.safety]
+    broken = []
+    for (name, signal), weights, noise in zip(stated, truths, [world.noise, *world.safety_noise], strict=True):
+        length = float(np.linalg.norm(problem.basis.T @ weights))
+        if signal.norm is not None and length > SLACK * signal.norm:
+            broken.append(f"the weights of {name} have length {length:.4g}, and its norm says {signal.norm:g} at most")
+        if noise > SLACK * signal.noise:
+            broken.append(f"{name} has noise {noise:g}, and {signal.noise:g} is stated")
+    return broken
