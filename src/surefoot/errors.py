@@ -363,14 +363,17 @@ class OtherVersion(Advised, SurefootError):
 class Alarmed(Frozen):
     """A question to a session whose data contradict the model."""
 
+    remedy = "Find the cause; if the data are sound all the same, go on with release(reason)."
+
     def __init__(self, reason: str) -> None:
         super().__init__("session", reason, "the alarm")
         self.args = (reason,)
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
+        """What is wrong."""
         return (
-            f"The alarm has ended the session: {self.reason.rstrip('.')}. Nothing is certified, and no pull is given. "
-            "Find the cause; if the data are sound all the same, go on with release(reason)."
+            f"The alarm has ended the session: {self.reason.rstrip('.')}. Nothing is certified, and no pull is given."
         )
 
 

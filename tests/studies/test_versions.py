@@ -15,6 +15,9 @@ from surefoot.sets import directional
 from surefoot.studies.integrity import check_storage
 from surefoot.studies.versions import differences, versions_of
 
+HERE = 2  # the version of SafeGap, its set and the alarm
+NEXT = HERE + 1
+
 
 @pytest.fixture
 def address(tmp_path: Path) -> str:
@@ -23,18 +26,18 @@ def address(tmp_path: Path) -> str:
 
 @pytest.fixture
 def another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sf.SafeGap, "version", 2)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
 
 
 def reopened(address: str) -> sf.Study:
-    with pytest.warns(OtherVersionWarning, match="policy safe-gap is of version 1, and 2 is here"):
+    with pytest.warns(OtherVersionWarning, match=f"policy safe-gap is of version {HERE}, and {NEXT} is here"):
         return sf.load_study("power", address)
 
 
 def test_a_study_stores_the_versions_of_policy_sets_and_alarm(address: str) -> None:
     study = begun(address)
     _, row, _ = study._handle.store.find("power")
-    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 1, "set directional": 1, "alarm": 2}
+    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 2, "set directional": 2, "alarm": 2}
     assert versions_of(sf.SafeLinGapE(), arena()[1]) == {
         "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 2,
     }  # fmt: skip
@@ -52,8 +55,8 @@ def test_every_part_that_decides_has_a_version_that_counts(
 ) -> None:
     driven(begun(address), 3)
     place = {"policy": (sf.SafeGap, "version"), "set": (directional, "VERSION"), "alarm": (model_checks, "VERSION")}
-    monkeypatch.setattr(*place[what], 2)
-    with pytest.warns(OtherVersionWarning, match="is of version 1, and 2 is here"):
+    monkeypatch.setattr(*place[what], NEXT)
+    with pytest.warns(OtherVersionWarning, match=f"is of version {HERE}, and {NEXT} is here"):
         study = sf.load_study("power", address)
     with pytest.raises(OtherVersion, match="spend its delta twice"):
         study.ask()
@@ -76,11 +79,11 @@ def verbs(study: sf.Study) -> list[Any]:
 @pytest.mark.usefixtures("another_version")
 def test_every_verb_that_writes_is_refused_by_name(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as before:
-        before.setattr(sf.SafeGap, "version", 1)
+        before.setattr(sf.SafeGap, "version", HERE)
         driven(begun(address), 3).ask()
     study = reopened(address)
     for verb in verbs(study):
-        with pytest.raises(OtherVersion, match="policy safe-gap is of version 1, and 2 is here") as caught:
+        with pytest.raises(OtherVersion, match=f"policy safe-gap is of version {HERE}, and {NEXT} is here") as caught:
             verb()
         assert caught.value.study == "power"
     assert study.status().events == 7
@@ -96,7 +99,7 @@ def test_a_study_of_another_version_can_be_read_and_exported(
     certificate, answer, status = study.certificate, study.recommendation, study.status()
     history = study.history
     study.export(tmp_path / "before.zip")
-    monkeypatch.setattr(sf.SafeGap, "version", 2)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
     again = reopened(address)
     assert again.certificate == certificate
     assert again.recommendation == answer
@@ -115,12 +118,12 @@ def test_the_audit_of_another_version_says_why_it_recomputes_nothing(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driven(begun(address), 5)
-    monkeypatch.setattr(sf.SafeGap, "version", 2)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
     report = reopened(address).audit()
     assert report.clean
     assert report.statement == (
         "10 events of 'power' follow each other without a gap; decisions are not recomputed: policy safe-gap is of "
-        "version 1, and 2 is here."
+        f"version {HERE}, and {NEXT} is here."
     )
     with pytest.warns(OtherVersionWarning):
         assert check_storage(address).sound
@@ -140,7 +143,7 @@ def test_corrections_can_be_read_in_another_version(address: str, monkeypatch: p
 
 def test_a_warm_start_carries_its_data_into_a_new_study(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     driven(begun(address), 12)
-    monkeypatch.setattr(sf.SafeGap, "version", 2)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
     old = reopened(address)
     new = sf.create_study(arena()[1], name="next", storage=address, warm_start=old)
     assert new.pulls == 12

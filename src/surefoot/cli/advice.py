@@ -21,6 +21,8 @@ TYPED = {
     "pull or older_than": "NUMBER or --older-than",
 }  # fmt: skip
 
+ADD = "`surefoot study add STUDY ARM LEVEL --reward NUMBER --safety NUMBER`"
+
 # Advice for Python, and what it is here.
 PHRASES = (
     ("allow it with overwrite=True", "add --force"),
@@ -37,6 +39,12 @@ PHRASES = (
     ("For example sf.RoundRobin(800).", "For example --explore round-robin:800."),
     ("or a timedelta", "or such as 30m, 12h, 7d"),
     ("Pass workers=", "Add --workers "),
+    ("go on with release(reason)", "keep it as a study, which a person can release"),
+    ("confirm=True (--confirm)", "--confirm"),
+    ("with add(arm, level, reward, safety)", f"with {ADD}"),
+    ("with add(...)", f"with {ADD}"),
+    ("with correct(number, ..., reason, by)", "with `surefoot study correct STUDY NUMBER --reason TEXT`"),
+    ("with void(number, reason, by)", "with `surefoot study void STUDY NUMBER --reason TEXT`"),
 )  # fmt: skip
 
 REMEDIES: dict[type[SurefootError], Callable[[Any], str]] = {
@@ -55,9 +63,6 @@ REMEDIES: dict[type[SurefootError], Callable[[Any], str]] = {
         "Go on with the release that made it, or carry its data into a new study: surefoot study create NEW FILE "
         f"--warm-start {error.study}."
     ),
-    errors.PullClosed: lambda error: (
-        "If it was measured after all, record it: surefoot study add STUDY ARM LEVEL --reward NUMBER --safety NUMBER."
-    ),
     errors.NotOpen: lambda error: error.remedy.replace("call ask() first", "surefoot study ask gives one"),
 }
 
@@ -70,19 +75,26 @@ def in_typed_words(error: SurefootError) -> ErrorDocument:
     if isinstance(error, Advised) and type(error) in REMEDIES:
         document["remedy"] = REMEDIES[type(error)](error)
         document["message"] = with_notes(error, f"{error.said} {document['remedy']}")
+    document["message"] = in_typed_phrases(document["message"])
+    remedy = document.get("remedy")
+    if remedy is not None:
+        document["remedy"] = in_typed_phrases(remedy)
     return document
+
+
+def in_typed_phrases(words: str) -> str:
+    """The advice with every phrase for Python said anew."""
+    for phrase, typed in PHRASES:
+        words = words.replace(phrase, typed)
+    return words
 
 
 def _retold(error: InvalidInput) -> InvalidInput:
     """The same refusal of what was typed; fields of a file keep their names."""
     notes = getattr(error, "__notes__", [])
     in_file = any(note.startswith("while reading") for note in notes)
-    remedy = error.remedy
-    for phrase, typed in PHRASES:
-        remedy = remedy.replace(phrase, typed)
-    again = InvalidInput(
-        error.field if in_file else TYPED.get(error.field, error.field), error.value, error.reason, remedy
-    )
+    field = error.field if in_file else TYPED.get(error.field, error.field)
+    again = InvalidInput(field, error.value, error.reason, in_typed_phrases(error.remedy))
     for note in notes:
         again.add_note(note)
     return again

@@ -43,6 +43,7 @@ class Statement:
     stamps: tuple[str, ...] = ()  # as they are shown to people, one for each row
     source: str | None = None
     confirmed: tuple[str, ...] = ()  # what made the order suspicious, where it was confirmed in spite of that
+    implausible: tuple[str, ...] = ()  # rows that nothing explains, where they were confirmed
 
     def to_json(self) -> str:
         """The statement as it is stored."""
@@ -52,7 +53,7 @@ class Statement:
     def from_json(cls, stored: str) -> "Statement":
         """The statement that was stored."""
         table = json.loads(stored)
-        lists = {key: tuple(map(str, table.get(key, ()))) for key in ("stamps", "confirmed")}
+        lists = {key: tuple(map(str, table.get(key, ()))) for key in ("stamps", "confirmed", "implausible")}
         found = cls(table["rows"], table.get("order"), table.get("time"), source=table.get("source"), **lists)
         if type(found.rows) is not int or found.rows < 1 or found.order not in (None, *WORDS):
             raise ValueError(stored[:80])
@@ -78,7 +79,11 @@ class Statement:
         """What was stated, as people read it."""
         of = f" from {self.source}" if self.source else ""
         said = f"{counted(self.rows, 'result')} taken over{of}; stated: {', '.join(self.claims)}"
-        return f"{said}; their order looked sorted and was confirmed" if self.confirmed else said
+        if self.confirmed:
+            said += "; their order looked sorted and was confirmed"
+        if self.implausible:
+            said += f"; {counted(len(self.implausible), 'implausible one')} confirmed"
+        return said
 
 
 def stated_order(order: object, time: object) -> str | None:

@@ -1,11 +1,13 @@
 """Results measured elsewhere, on their way into a study: checked whole, put in order, then taken in as one step."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.errors import ABSENT, InvalidInput
+from surefoot.errors import ABSENT, Implausible, InvalidInput
 from surefoot.live.order_check import suspicions
+from surefoot.live.plausible import surprises_in, surprises_in_rows
 from surefoot.live.readings import internal, packed
 from surefoot.problem import Problem
 from surefoot.problem.checks import text
@@ -82,21 +84,43 @@ def check_unpicked(not_because_of_result: object) -> None:
 
 
 def import_events(problem: Problem, ledger: StudyLedger, taken: Taken) -> list[Event]:
-    """The events by which the results become part of the study; a suspicious order is refused unless confirmed."""
+    """The events by which the results become part of the study; what is implausible, and a suspicious order, is refused
+    unless confirmed."""
+    implausible = implausible_rows(problem, ledger, taken)
     doubts = doubts_about(problem, ledger, taken)
     if doubts and not taken.confirmed:
         more = f"; and {len(doubts) - NAMED:,} more such" if len(doubts) > NAMED else ""
         raise InvalidInput("order", stated_as(taken), "; ".join(doubts[:NAMED]) + more, SUSPICIOUS)
     statement = taken.statement
-    if doubts:
+    if doubts or implausible:
         given = statement or Statement(1, MEASURED, source=taken.sources[0])
-        statement = Statement(given.rows, given.order, given.time, given.stamps, given.source, tuple(doubts))
+        statement = replace(given, confirmed=tuple(doubts), implausible=tuple(implausible))
     first = ledger.last_number + 1
     rows = [
         events.added(first + i, row.arm, row.level, row.reward, row.readings, source)
         for i, (row, source) in enumerate(zip(taken.rows, taken.sources, strict=True))
     ]
     return rows if statement is None else [events.table(statement.to_json()), *rows]
+
+
+def implausible_rows(problem: Problem, ledger: StudyLedger, taken: Taken) -> list[str]:
+    """The rows that nothing explains which the problem, the results so far and the rows before them still allow, in
+    words; refused by name unless they are confirmed.                                                        (E6)"""
+    rows = [(row.arm, row.level, row.reward, [float(each) for each in row.readings]) for row in taken.rows]
+    if taken.statement is None:
+        found = {0: far} if (far := surprises_in(ledger.learner, *rows[0])) else {}
+    else:
+        found = surprises_in_rows(ledger.learner_without(0), rows)
+    said = []
+    for place, far in found.items():
+        name, where = problem.names[rows[place][0]], taken.sources[place]
+        words = [str(each) for each in far]
+        if not taken.confirmed:
+            named = name if taken.statement is None else f"{where}: {name}"
+            words += [f"and {len(found) - 1:,} more such rows"] if len(found) > 1 else []
+            raise Implausible(None, named, rows[place][1], words, any(each.unsafe for each in far), held=False)
+        said.append(f"{where or name}: {'; '.join(words)}")
+    return said
 
 
 def stated_as(taken: Taken) -> str:
