@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import __version__, policies
 from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
 from surefoot.cli.choosing import Scenario
+from surefoot.cli.compiling_ahead import CompilingAhead
 from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
 from surefoot.live.certificate import rounded_down
 from surefoot.live.session import Session
-from surefoot.policies import LinGapE, Policy
+from surefoot.policies import LinGapE
 from surefoot.simulation import run_session
-from surefoot.worlds import Verdict
+from surefoot.worlds import Linear, Verdict
 from surefoot.worlds.statements import warn_of_broken_statements
 
 
@@ -45,9 +46,24 @@ class Experiment:
         }
 
 
-def carried_out(scenario: Scenario, policy: Policy, seed: int, max_pulls: int, watch: Watch) -> Experiment:
+def posed_to_lingape(scenario: Scenario) -> Scenario | None:
+    """The same for LinGapE, which needs norms: where they are not stated, the true ones, if the world has such."""
+    problem, world = scenario.problem, scenario.world
+    stated = (problem.reward.norm, *(limit.norm for limit in problem.safety))
+    if None in stated:
+        if not isinstance(world, Linear):
+            return None
+        limits = zip(problem.safety, world.safety_norm.tolist(), strict=True)
+        problem = problem.with_(
+            reward=replace(problem.reward, norm=problem.reward.norm or world.reward_norm or 1.0),
+            safety=[replace(limit, norm=limit.norm or norm or 1.0) for limit, norm in limits],
+        )
+    return replace(scenario, problem=problem, policy=LinGapE())
+
+
+def carried_out(scenario: Scenario, seed: int, max_pulls: int, watch: Watch) -> Experiment:
     """The experiment from first pull to last. With the same seed it is run 0 of `surefoot simulate`."""
-    session = Session(scenario.problem, policy, seed=seed, max_pulls=max_pulls)
+    session = Session(scenario.problem, scenario.policy, seed=seed, max_pulls=max_pulls)
     try:
         pulls = run_session(scenario.world, session, seed=seed, watch=watch)
     except KeyboardInterrupt:
@@ -59,11 +75,14 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
     """The exit status of one experiment, once it is carried out and told."""
     warn_of_broken_statements(scenario.world, scenario.problem)
     title = f"{scenario.policy.name} on {scenario.world.name}, seed {seed}"
+    other = posed_to_lingape(scenario) if compare and scenario.policy.guarantee(scenario.problem).keeps_limits else None
+    ahead = CompilingAhead(other.problem, [other.policy]) if other else None
     with watched(output, title) as watch:
-        experiment = carried_out(scenario, scenario.policy, seed, max_pulls, watch)
+        experiment = carried_out(scenario, seed, max_pulls, watch)
     beside = None
-    if compare and scenario.policy.guarantee(scenario.problem).keeps_limits:
-        beside = carried_out(scenario, LinGapE(), seed, max_pulls, unwatched)
+    if other and ahead:
+        ahead.wait()
+        beside = carried_out(other, seed, max_pulls, unwatched)
     if output.json:
         output.json_result(told_to_programs(scenario, seed, max_pulls, experiment, beside))
     else:

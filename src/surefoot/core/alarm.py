@@ -96,7 +96,7 @@ def watch_all(watched: Watched, memory: Memory, results: Results) -> int:
     return rang
 
 
-@kernel
+@thin
 def watch(watched: Watched, memory: Memory, k: int, level: float, observed: Vector, asked: bool) -> bool:
     """Whether this result reveals something that was not known before."""
     t = memory.clock[PULLS] + 1

@@ -58,6 +58,11 @@ class Entry:
             self._ready = True
         return result
 
+    @property
+    def stored(self) -> bool:
+        """Whether it is on disk, or compiled already: the first call will not take long."""
+        return self._ready or self._stored()
+
     def unchecked(self) -> Callable[..., Any]:
         """The same once it was called, for one who always passes what was passed then: nobody looks at types any more.
 
@@ -68,7 +73,7 @@ class Entry:
 
     def _first(self, *args: Any) -> Any:
         """The first call, announced if it takes long."""
-        known = self._ready or self._stored()
+        known = self.stored
         try:
             if known:
                 return self._dispatcher(*args)

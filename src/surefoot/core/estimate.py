@@ -94,7 +94,7 @@ def image(estimate: Estimate, g: int, k: int) -> Vector:
     return found
 
 
-@thin
+@kernel
 def squared_image(estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float) -> float:
     """|A^-1 y|^2 for y = level_k x_k - level_i x_i, where a regularisation fades.                           (C2)"""
     square = 0.0

@@ -3,7 +3,7 @@
 from math import inf, sqrt
 
 from surefoot.core.estimate import Estimate, arm_width, refresh_gram, update
-from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.kernel import rare, thin
 from surefoot.core.levels import begin_levels
 from surefoot.core.parts import ball_of, begin_own, sets_begin, sets_learn, sets_refresh
 from surefoot.core.state import State, Work, empty_state, remember_race
@@ -13,7 +13,7 @@ REFRESH_EVERY = 10_000
 IMPOSSIBLE = 10.0  # times the norm bound; see is_possible
 
 
-@rare
+@thin
 def begin(inst: Instance, state: State, work: Work) -> None:
     """The state before the first pull."""
     empty_state(state)
@@ -24,7 +24,7 @@ def begin(inst: Instance, state: State, work: Work) -> None:
     refresh(inst, state, work)
 
 
-@kernel
+@thin
 def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, observed: Vector) -> bool:
     """The state after pulling arm k at level gamma; False if the numbers broke down.                    (E1, E2)"""
     sets_learn(inst, inst.sets, state.sets, state, k, gamma, observed)  # with what was known before this result

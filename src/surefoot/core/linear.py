@@ -26,7 +26,7 @@ def fill_diagonal(A: Matrix, value: float) -> None:
             A[a, b] = value if a == b else 0.0
 
 
-@thin
+@kernel
 def dot(x: Vector, y: Vector) -> float:
     """The inner product."""
     total = 0.0
@@ -35,7 +35,7 @@ def dot(x: Vector, y: Vector) -> float:
     return total
 
 
-@thin
+@kernel
 def trace(A: Matrix) -> float:
     """The sum of the diagonal."""
     total = 0.0

@@ -168,7 +168,7 @@ def take_in(inst: Instance, state: State, work: Work, k: int, level: float, obse
     return absorb(inst, state, work, k, level, observed)
 
 
-@rare
+@thin
 def anticipate(inst: Instance, state: State, work: Work, k: int, level: float) -> None:
     """The state after a pull that returned just what is expected of it: the estimates stay, the widths shrink."""
     for s in range(len(inst.R)):

@@ -54,7 +54,7 @@ def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -
     return Ball(s, inst.gram_of[s], radius, inf, params.prior[s])
 
 
-@thin
+@kernel
 def radius_at(inst: Instance, memory: Memory, state: State, s: int, log_inv_delta: float) -> float:
     """The radius of signal s's ellipsoid that fails with probability delta at most.                         (C2)"""
     if state.estimate.spanned[inst.gram_of[s]] == 0:
