@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, transposed_solve
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    fill_diagonal,
+    forward_solve,
+    has_full_rank,
+    transposed_solve,
+)
 
 
 def positive(seed: int, d: int):  # type: ignore[no-untyped-def]
@@ -66,3 +73,17 @@ def test_a_diagonal_is_filled_in_over_whatever_was_there() -> None:
     A = np.full((3, 3), np.nan)
     fill_diagonal(A, 0.7)
     np.testing.assert_array_equal(A, 0.7 * np.eye(3))
+
+
+def test_rank_is_decided_by_the_largest_pivots() -> None:
+    """Four pulls of five directions whose Gram matrix has small leading pivots: what is left of the fifth is rounding,
+    which they would blow up."""
+    rng, missed = np.random.default_rng(120), 0
+    for _ in range(300):
+        rows = rng.standard_normal((4, 5)) * 10.0 ** rng.uniform(-2.0, 0.0, (4, 1))
+        V = rows.T @ rows
+        assert not has_full_rank(V.copy(), 1e-12 * np.trace(V))
+        missed += cholesky(V.copy(), 1e-12 * np.trace(V))
+        more = V + 1e-9 * np.trace(V) * np.eye(5)
+        assert has_full_rank(more.copy(), 1e-12 * np.trace(V))
+    assert missed  # without the choice of pivots some would pass

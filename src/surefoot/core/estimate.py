@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, trace, transposed_solve
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    fill_diagonal,
+    forward_solve,
+    has_full_rank,
+    trace,
+    transposed_solve,
+)
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
 
@@ -178,18 +186,14 @@ def factor(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool
     A regularisation that fades is left out as soon as the pulls span without it, and is never taken up again.
     """
     d = inst.X.shape[1]
-    if inst.fades[g] == 1:
+    if inst.fades[g] == 1 and estimate.spanned[g] == 0:
         fill_diagonal(scratch.A, 0.0)
         add_information(inst.X, estimate.N, scratch.A)
-        least = 0.0 if estimate.spanned[g] == 1 else SINGULAR * trace(scratch.A)
-        if cholesky(scratch.A, least):
-            estimate.spanned[g] = 1
-            return True
-        if estimate.spanned[g] == 1:
-            return False
+        estimate.spanned[g] = 1 if has_full_rank(scratch.A, SINGULAR * trace(scratch.A)) else 0
+    kept = 0.0 if estimate.spanned[g] == 1 else 1.0
     for a in range(d):
         for b in range(d):
-            scratch.A[a, b] = inst.regularization[g, a, b]
+            scratch.A[a, b] = kept * inst.regularization[g, a, b]
     add_information(inst.X, estimate.N, scratch.A)
     return cholesky(scratch.A, 0.0)
 

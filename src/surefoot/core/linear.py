@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from surefoot.core.kernel import kernel, thin
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.types import Matrix, Vector
 
 
@@ -42,6 +42,30 @@ def trace(A: Matrix) -> float:
     for a in range(len(A)):
         total += A[a, a]
     return total
+
+
+@rare
+def has_full_rank(A: Matrix, least: float) -> bool:
+    """Whether every pivot of A = A^T >= 0 is above `least`, the largest one taken first each time. A is used up.
+
+    Without the choice of pivots a small one on the way may leave a zero one above any bound worth the name.
+    """
+    d = len(A)
+    for step in range(d):
+        best = step
+        for a in range(step + 1, d):
+            best = a if A[a, a] > A[best, best] else best
+        if not A[best, best] > least:
+            return False
+        for b in range(d):
+            A[step, b], A[best, b] = A[best, b], A[step, b]
+        for a in range(d):
+            A[a, step], A[a, best] = A[a, best], A[a, step]
+        for a in range(step + 1, d):
+            share = A[a, step] / A[step, step]
+            for b in range(step + 1, d):
+                A[a, b] -= share * A[step, b]
+    return True
 
 
 @kernel

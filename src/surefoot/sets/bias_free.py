@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, transposed_solve
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    fill_diagonal,
+    forward_solve,
+    has_full_rank,
+    trace,
+    transposed_solve,
+)
 from surefoot.core.logarithm import log
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Indices, Instance, Matrix, Vector
@@ -114,11 +122,11 @@ def solve(inst: Instance, params: Params, memory: Memory, state: State, s: int) 
         square += 2.0 * log(A[a, a])
     fill_diagonal(A, 0.0)
     add_information(inst.X, N, A)
-    trace = 0.0
-    for a in range(d):
-        trace += A[a, a]
-    if not cholesky(A, SINGULAR * trace):
+    if not has_full_rank(A, SINGULAR * trace(A)):
         return inf
+    fill_diagonal(A, 0.0)
+    add_information(inst.X, N, A)
+    cholesky(A, 0.0)
     for k in range(K):
         forward_solve(A, inst.X[k], memory.u)
         transposed_solve(A, memory.u, memory.P[k])
