@@ -254,8 +254,12 @@ def test_without_a_plan_lingape_pulls_each_arm_once_and_safe_policies_decide_at_
     assert [pull.arm for pull in pulls[:4]] == [0, 1, 2, 3]
     assert [pull.phase for pull in pulls[:5]] == ["explore"] * 4 + ["decide"]
     assert {pull.level for pull in pulls} == {1.0}
-    for kind in (sf.SafeGap, sf.SafeLinGapE, sf.Uniform):
+    for kind in (sf.SafeLinGapE, sf.Uniform):
         assert drive(kind(), most=5)[1][0].phase == "decide"
+    phases = [pull.phase for pull in drive(sf.SafeGap(), most=8)[1]]  # explores until its pulls span
+    dimensions = phases.count("explore")
+    assert dimensions >= 1
+    assert phases == ["explore"] * dimensions + ["decide"] * (len(phases) - dimensions)
 
 
 def test_an_explored_level_is_set_on_the_dial() -> None:

@@ -38,7 +38,7 @@ def test_safe_gap_stops_with_a_right_answer_where_an_unlearned_level_decides() -
     world, problem = decoy(), decoy_problem()
     runs = sf.simulate(world, problem, sf.SafeGap(), runs=50, seed=8, max_pulls=200_000)
     assert right(world, problem, runs).all()
-    assert runs.unsafe_runs <= 3  # of 50, at delta_safety = 0.05
+    assert (runs.unsafe_pulls > 0).sum() <= 3  # of 50, at delta_safety = 0.05
 
 
 # -- the edge of what is allowed --------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ def test_doing_nothing_is_the_answer_where_every_arm_does_harm() -> None:
 def test_readings_that_no_model_allows_end_in_a_contradiction() -> None:
     """The safety signal jumps, which a linear model cannot explain."""
     world = world_of([[1, 0], [0, 1]])
-    session = sf.Session(world.problem(**{**SETTING, "epsilon": 0.0}), sf.SafeGap())
+    session = sf.Session(world.problem(**{**SETTING, "epsilon": 0.0}), sf.SafeGap(), alarm_level=None)
     while not session.stopped:
         assert session.pulls < 20_000
         pull = session.ask()
-        session.tell(pull, reward=0.5, safety=pull.level * (-0.6 if pull.number <= 400 else -2.0))
+        session.tell(pull, reward=0.5, safety=pull.level * (-0.6 if pull.number <= 400 else -2.0), confirm=True)
     assert session.outcome == "contradiction"
     assert session.recommendation is None

@@ -8,6 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.compiler import Entry
+from surefoot.core.coordinates import evened
 from surefoot.core.kernel import interpreting, is_kernel, with_globals
 from surefoot.errors import InterpretedWarning, NeverStopsWarning
 from surefoot.policies.bound import ceiling_of, faced, parts_of, replay_of
@@ -124,8 +125,9 @@ def test_an_instance_is_the_problem_in_numbers() -> None:
         sf.Limit("qos", at_least=-0.5, noise=0.1, norm=1.0),
     ]
     problem = PROBLEM.with_(safety=limits, max_step=0.25, epsilon=0.3)
+    np.testing.assert_array_equal(faced(sf.SafeLinGapE(), problem).inst.X, problem.features)
     inst = faced(sf.SafeGap(), problem).inst
-    np.testing.assert_array_equal(inst.X, problem.features)
+    np.testing.assert_array_equal(inst.X, evened(problem.features))  # coordinates of its own
     assert inst.R.tolist() == [problem.reward.noise, 2.0, 0.1]
     assert inst.eta0.tolist() == [-30.0, -0.5]
     assert inst.dial.gamma0.tolist() == problem.safe_level.tolist()

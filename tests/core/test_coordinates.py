@@ -1,0 +1,33 @@
+"""Coordinates without units: no arm is long, no direction is short, and invertible maps of the features leave them."""
+
+import numpy as np
+import pytest
+
+from surefoot.core.coordinates import CLOSE, d_optimal, evened
+
+
+def drawn(seed: int, K: int, d: int):  # type: ignore[no-untyped-def]
+    return np.random.default_rng(seed).standard_normal((K, d))
+
+
+@pytest.mark.parametrize(("K", "d"), [(1, 1), (4, 3), (12, 5), (60, 4)])
+def test_no_arm_is_longer_than_the_dimension_allows(K: int, d: int) -> None:
+    X = drawn(K, K, d)
+    even = evened(X)
+    assert (even**2).sum(axis=1).max() <= d * (1.0 + 2.0 * CLOSE)
+    nu = d_optimal(even)
+    np.testing.assert_allclose((even.T * nu) @ even, np.eye(d), atol=0.2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_units_and_mixing_of_features_change_nothing_but_a_turn(seed: int) -> None:
+    """All that a policy reads are inner products of arms."""
+    X, rng = drawn(seed, 9, 4), np.random.default_rng(100 + seed)
+    turned = np.linalg.qr(rng.standard_normal((4, 4)))[0] * 10.0 ** rng.uniform(-1.5, 1.5, 4)
+    one, other = evened(X), evened(X @ turned)
+    np.testing.assert_allclose(one @ one.T, other @ other.T, rtol=1e-8, atol=1e-8)
+
+
+def test_the_best_shares_of_orthogonal_arms_are_equal_whatever_their_lengths() -> None:
+    nu = d_optimal(np.diag([5.0, 0.2, 1.0]))
+    np.testing.assert_allclose(nu, np.full(3, 1 / 3), atol=1e-3)
