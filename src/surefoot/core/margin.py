@@ -22,7 +22,7 @@ def margin(inst: Instance, state: State, k: int, level: float) -> float:
         eta0, certified = inst.eta0[s - 1], state.levels.low_of[s - 1, k]
         width = arm_width(state.estimate, ball_of(inst, state, s), k)
         distance = level * (state.estimate.est[s, k] - width) - eta0 if level > 0.0 else -eta0
-        if level <= certified:
+        if 0.0 < level <= certified:
             distance = max(distance, eta0 * (level / certified - 1.0))
         smallest = min(smallest, distance)
     return max(smallest, 0.0) if level <= inst.dial.gamma0[k] else smallest

@@ -11,6 +11,7 @@ from surefoot.core.layout import leaves
 from surefoot.core.learn import absorb, begin, refresh
 from surefoot.core.state import Bounds, State
 from surefoot.policies.bound import Faced, faced, parts_of
+from surefoot.policies.exploration import RoundRobin
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.protocol import Plan
 from surefoot.policies.safe_lingape import SafeLinGapE
@@ -160,9 +161,10 @@ class Driven:
         return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta - problem.delta_safety)
 
     def plan(self, problem: Problem) -> Plan:
-        """Safe-LinGapE's, with these sets."""
+        """Safe-LinGapE's, with these sets; each arm is pulled once first, for sets that say nothing before pulls span."""
         grams, sets = self._build(problem)
-        plan = SafeLinGapE(levels="dynamic-max", selection="optimistic", null_pull=True).plan(problem)
+        once = RoundRobin(problem.size)
+        plan = SafeLinGapE(levels="dynamic-max", selection="optimistic", null_pull=True, explore=once).plan(problem)
         return plan._replace(grams=grams, sets=sets)
 
 
