@@ -12,11 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, trace, transposed_solve
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    fill_diagonal,
+    forward_solve,
+    harmonic_mean,
+    trace,
+    transposed_solve,
+)
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
 
-SINGULAR = 1e-12  # a squared pivot of sum z z^T below this share of its trace: the pulls do not span yet
+SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
 
 
 class Estimate(NamedTuple):
@@ -181,12 +189,12 @@ def factor(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool
     if inst.fades[g] == 1:
         fill_diagonal(scratch.A, 0.0)
         add_information(inst.X, estimate.N, scratch.A)
-        least = 0.0 if estimate.spanned[g] == 1 else SINGULAR * trace(scratch.A)
-        if cholesky(scratch.A, least):
+        least = SINGULAR * trace(scratch.A)
+        healthy = cholesky(scratch.A, 0.0)
+        if healthy and estimate.spanned[g] == 0 and harmonic_mean(scratch.A, scratch.u) > least:
             estimate.spanned[g] = 1
-            return True
         if estimate.spanned[g] == 1:
-            return False
+            return healthy
     for a in range(d):
         for b in range(d):
             scratch.A[a, b] = inst.regularization[g, a, b]

@@ -78,3 +78,21 @@ def transposed_solve(C: Matrix, x: Vector, out: Vector) -> None:
         for b in range(a + 1, d):
             total -= C[b, a] * out[b]
         out[a] = total / C[a, a]
+
+
+@kernel
+def harmonic_mean(C: Matrix, column: Vector) -> float:
+    """The harmonic mean of the eigenvalues of C C^T for a lower triangular C, between the smallest and d times it.
+
+    Factors are exact for a matrix that is off by rounding errors of the largest eigenvalue; one pivot alone, divided by
+    small ones before it, may be off by far more. `column` is room for d.
+    """
+    d, squares = len(C), 0.0
+    for b in range(d):  # |C^-1 e_b|^2, which add up to the trace of the inverse
+        for a in range(b, d):
+            total = 1.0 if a == b else 0.0
+            for c in range(b, a):
+                total -= C[a, c] * column[c]
+            column[a] = total / C[a, a]
+            squares += column[a] * column[a]
+    return d / squares

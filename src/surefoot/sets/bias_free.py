@@ -9,14 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, transposed_solve
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    fill_diagonal,
+    forward_solve,
+    harmonic_mean,
+    trace,
+    transposed_solve,
+)
 from surefoot.core.logarithm import log
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Indices, Instance, Matrix, Vector
 from surefoot.sets.protocol import ConfidenceSet
 
 NAME, VERSION = "bias-free", 1
-SINGULAR = 1e-9  # a squared pivot of V below this share of its trace: not yet invertible
+SINGULAR = 1e-9  # eigenvalues of V with a harmonic mean below this share of their sum: not yet invertible
 PRIOR = 0.3  # information of the prior, as a share of what is planned for; no bias is paid for it
 
 
@@ -114,10 +122,8 @@ def solve(inst: Instance, params: Params, memory: Memory, state: State, s: int) 
         square += 2.0 * log(A[a, a])
     fill_diagonal(A, 0.0)
     add_information(inst.X, N, A)
-    trace = 0.0
-    for a in range(d):
-        trace += A[a, a]
-    if not cholesky(A, SINGULAR * trace):
+    least = SINGULAR * trace(A)
+    if not cholesky(A, 0.0) or not harmonic_mean(A, memory.u) > least:
         return inf
     for k in range(K):
         forward_solve(A, inst.X[k], memory.u)
