@@ -1,7 +1,8 @@
 """The algorithm as a textbook would write it, in d dimensions and plain numpy, from the equations alone.
 
 Nothing of the package is imported here. Every round inverts A anew; nothing is kept but sums over pulls. The state is
-what (E1) says, the candidates of a race are the arms 0..K-1 and, where asked for, the null pull, numbered -1.
+what (E1) says, the candidates of a race are the arms 0..K-1 and, where asked for, the null pull, numbered -1. A norm
+that nobody states is None.
 """
 
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ class Textbook:
             self.ceiling = self.rounded_down(self.ceiling)
         self.L = max(np.linalg.norm(x) for x in self.X)
         self.V, self.b, self.own = np.zeros((d, d)), np.zeros((1 + m, d)), np.zeros((1 + m, K))
-        self.noise, self.norms = np.array([self.R, *self.R_s]), np.array([self.D, *self.D_s])
+        self.noise, self.norms = np.array([self.R, *self.R_s]), np.array([self.D, *self.D_s], float)
         self.kinds = [self.reward_radius] + [self.safety_radius] * m
         self.shares = self.split()
         own = np.maximum(d * (self.noise / self.norms) ** 2, 1e-9 * self.L**2)
@@ -78,8 +79,8 @@ class Textbook:
         self.inverse = [np.linalg.inv(A) for A in self.A_of]
         self.hats = [inverse @ b for inverse, b in zip(self.inverse, self.b, strict=True)]  # (E2)
         self.radii = [self.radius(s, delta) for s, delta in enumerate(self.shares)]
-        invertible = "bias-free" in self.kinds and (squared_pivots(self.V) > 1e-9 * np.trace(self.V)).all()
-        self.V_inverse = np.linalg.inv(self.V) if invertible else None
+        known = "bias-free" in self.kinds and invertible(self.V, 1e-9)
+        self.V_inverse = np.linalg.inv(self.V) if known else None
 
     def radius(self, s: int, delta: float) -> float:
         d, R, D, lam = self.X.shape[1], self.noise[s], self.norms[s], self.lams[s]
@@ -121,6 +122,9 @@ class Textbook:
         return [(float(self.own[s, arm] / N), float(height / N))]
 
     def largest_value(self) -> float:
+        """S, about the largest reward there can be; without norm and epsilon the noise is the only scale.     (C7)"""
+        if self.D is None:
+            return 30 * self.epsilon or self.R
         return float(self.D * self.L)
 
     def planned_information(self) -> list[float]:
@@ -171,15 +175,19 @@ class Textbook:
         self.frozen = low, np.maximum(low, high)
         return self.frozen
 
-    def levels_crossed(self) -> bool:
-        """Whether a remembered pessimistic level lies above a remembered optimistic one: no mu fits."""
-        return bool((self.best_low > self.best_high + 5e-10).any())
+    def contradicted(self, slack: float = 5e-10) -> bool:
+        """Whether the data refute what was stated, by more than the slack."""
+        return self.levels_crossed(slack) or self.known_level_refuted(slack) or self.estimate_impossible()
 
-    def known_level_refuted(self) -> bool:
+    def levels_crossed(self, slack: float) -> bool:
+        """Whether a remembered pessimistic level lies above a remembered optimistic one: no mu fits."""
+        return bool((self.best_low > self.best_high + slack).any())
+
+    def known_level_refuted(self, slack: float) -> bool:
         """Whether the sets rule out that some arm is safe at its known level."""
         for s in range(len(self.eta0)):
             highest = [self.interval(1 + s, x, arm=k)[1] for k, x in enumerate(self.X)]
-            if (self.gamma0 * highest < self.eta0[s] * (1 + 5e-10)).any():
+            if (self.gamma0 * highest < self.eta0[s] * (1 + slack)).any():
                 return True
         return False
 
@@ -262,15 +270,24 @@ class Textbook:
         return float((slopes.max() - slopes @ nu) / value)
 
 
+@dataclass
 class SafeGapBook(Textbook):
-    """SafeGap, with the weights and results of all pulls kept as they came and every sum taken anew."""
+    """SafeGap, with the weights and results of all pulls kept as they came and every sum taken anew.
+
+    No norm is in any of its sets: D only plans (C7).
+    """
+
+    even: Any = None  # (K, d) the arms in other coordinates, which the sets are computed in
 
     def __post_init__(self) -> None:
-        self.reward_radius = self.safety_radius = "squared-sum"
-        super().__post_init__()
-        K, m = len(self.X), len(self.eta0)
+        super().__post_init__()  # the largest value is in the coordinates of the norm
+        self.X = self.X if self.even is None else self.even
+        (K, d), m = self.X.shape, len(self.eta0)
+        self.priors = np.array([1.0] + [0.3] * m) * self.planned_information()  # c of (C2)
+        self.start = 1e-6 * min(self.gamma0) ** 2
+        self.spanned, self.least_most = False, np.full((m, K), np.inf)
         self.signal = [0] * (K + 1) + [1 + s for s in range(m) for _ in range(K)]  # of each aim
-        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (self.X.shape[1], 1 + m, len(self.signal)))
+        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (d, 1 + m, len(self.signal)))
         self.set_boundaries()
 
     def split(self) -> Any:
@@ -283,7 +300,7 @@ class SafeGapBook(Textbook):
         m, K, R, S = len(self.eta0), len(self.X), self.R, self.largest_value()
         fine, planned = max(self.epsilon, 1e-3 * S), self.planned_information()
         near = mixture_boundary(0.85 * 0.9 * self.delta, R, 2 * fine / R**2, fine / R**2)
-        far = mixture_boundary(0.85 * 0.1 * self.delta, R, 0.0, 1 / (R * np.sqrt(0.3 * planned[0])))
+        far = mixture_boundary(0.85 * 0.1 * self.delta, R, 0.0, 1 / (R * np.sqrt(0.03 * planned[0])))
         self.near, self.far, self.switch = near, far, crossing_of(near, far, rho=R**2 / fine**2)
         self.low_height, self.high_height = [None], [None]
         for s in range(1, 1 + m):
@@ -300,15 +317,40 @@ class SafeGapBook(Textbook):
         self.H = np.vstack([self.H, weights])
 
     def estimates(self) -> None:
-        super().estimates()
-        m = len(self.eta0)
+        """Least squares, and a trace of regularisation until the pulls span.                             (C2, S0)"""
+        m, d = len(self.eta0), len(self.V)
+        self.spanned = self.spanned or invertible(self.V, 1e-12)
+        A = self.V if self.spanned else self.V + self.start * np.eye(d)
+        inverse = np.linalg.inv(A)
+        self.A_of, self.inverse = [A] * (1 + m), [inverse] * (1 + m)
+        self.hats = [inverse @ b for b in self.b]
+        self.metric = [inverse + c * inverse @ inverse for c in self.priors]  # B of (C6)
+        self.radii = [self.radius(s, delta) for s, delta in enumerate(self.shares)]
         self.radii_high = [None] + [self.radius(1 + s, 0.2 * 0.1 * self.delta / m) for s in range(m)]
+        self.radii_most = [None] + [self.radius(1 + s, 0.1 * self.delta_s / m) for s in range(m)]
         self.q = self.H.T @ self.Z
         self.information = (self.H**2).sum(axis=0)
         own = [self.seen[:, s] for s in self.signal]
         self.rest = [
             h @ seen - q @ self.hats[s] for h, seen, q, s in zip(self.H.T, own, self.q, self.signal, strict=True)
         ]
+
+    def radius(self, s: int, delta: float) -> float:
+        """Infinite until the pulls span.                                                                 (C2)"""
+        if not self.spanned:
+            return np.inf
+        grown = np.linalg.slogdet(np.eye(len(self.V)) + self.V / self.priors[s])[1]
+        return float(self.noise[s] * np.sqrt(2 * np.log(1 / delta) + grown))
+
+    def width(self, y: Any, s: int, radius: float) -> float:
+        """What the ellipsoid allows y . weights to be away from its middle; nothing, where y is zero.        (C2)"""
+        if not y.any() or np.isinf(radius):
+            return radius if y.any() else 0.0
+        return radius * float(np.sqrt(max(y @ self.metric[s] @ y, 0.0)))
+
+    def spanning_gains(self, reach: Any) -> Any:
+        """The squared part of each arm's pull outside the span of what was pulled, about.                    (S0)"""
+        return np.array([g**2 * (x @ self.inverse[0] @ x) for g, x in zip(reach, self.X, strict=True)])
 
     def remember(self, low: Any, high: Any, i: int, j: int) -> None:
         """The decision that the weights of the next pull follow."""
@@ -326,24 +368,27 @@ class SafeGapBook(Textbook):
         """The weight of every aim in the pull z.                                                         (C5)"""
         found = np.zeros(len(self.signal))
         for a, s in enumerate(self.signal):
-            y, B = self.question(a), self.inverse[s]
+            y, inverse = self.question(a) if self.spanned else np.zeros(len(z)), self.inverse[s]
             if not y.any():
                 continue
-            plain = z @ B @ y / (y @ B @ y)
-            correction = 4.0 * (max(self.q[a] @ B @ y, 0.0) * plain - z @ B @ self.q[a])
+            plain = z @ inverse @ y / (y @ inverse @ y)
+            correction = 4.0 * (max(self.q[a] @ inverse @ y, 0.0) * plain - z @ inverse @ self.q[a])
             most = abs(plain) + np.sqrt(self.information[a] / (self.t + 1))
             found[a] = plain + np.clip(correction, -most, most)
         return found
 
     def furthest(self, y: Any, a: int, bound: float, radius: float) -> float:
         """The largest y . v in the ellipsoid of radius and in the half-space q . v <= bound.             (C6)"""
-        B, q = self.inverse[self.signal[a]], self.q[a]
-        full = radius * np.sqrt(max(y @ B @ y, 0.0))
+        B, q = self.metric[self.signal[a]], self.q[a]
+        full = self.width(y, self.signal[a], radius)
+        if not self.spanned:
+            return full
         along, fit = y @ B @ q, q @ B @ q
         if along <= 0.0 or bound <= -radius * np.sqrt(fit) or q @ B @ y * radius**2 <= bound * full:
             return float(full)
         across = y - along / fit * q
-        return float(bound * along / fit + np.sqrt(max(across @ B @ across, 0.0) * (radius**2 - bound**2 / fit)))
+        left = max(across @ B @ across, 1e-15 * (y @ B @ y))  # nobody computes with more digits
+        return float(min(full, bound * along / fit + np.sqrt(left * (radius**2 - bound**2 / fit))))
 
     def interval(self, s: int, y: Any, arm: int | None = None) -> tuple[float, float]:
         """The bounds of safety signal s at an arm, cut by its aim.                                   (S1, C6)"""
@@ -352,6 +397,18 @@ class SafeGapBook(Textbook):
         low = self.low_height[s](self.information[a]) - self.rest[a]
         high = self.high_height[s](self.information[a]) + self.rest[a]
         return middle - self.furthest(y, a, low, self.radii[s]), middle + self.furthest(y, a, high, self.radii_high[s])
+
+    def certify(self) -> tuple[Any, Any]:
+        """The levels, and the least that each signal could ever be at most, by an ellipsoid of its own."""
+        for s in range(len(self.eta0)):
+            most = [x @ self.hats[1 + s] + self.width(x, 1 + s, self.radii_most[1 + s]) for x in self.X]
+            self.least_most[s] = np.minimum(self.least_most[s], most)
+        return super().certify()
+
+    def contradicted(self, slack: float = 5e-10) -> bool:
+        """Whether some limit is surely crossed at a level that is stated or was certified for it."""
+        claimed = np.maximum(self.best_low, self.gamma0)
+        return bool((claimed * self.least_most < self.eta0[:, None] * (1 + slack)).any())
 
     def scores(self, low: Any, high: Any, i: int) -> dict[int, tuple[float, float]]:
         """For each candidate, by how much it might beat leader i, and the width in that.             (G2, C6)"""
@@ -369,7 +426,7 @@ class SafeGapBook(Textbook):
         return found
 
     def ellipsoid_width(self, low: Any, high: Any, i: int, k: int) -> float:
-        return self.radii[0] * self.norm(self.pull_of(k, high) - self.pull_of(i, low), 0)
+        return self.width(self.pull_of(k, high) - self.pull_of(i, low), 0, self.radii[0])
 
     def narrowing(self, low: Any, high: Any, reach: Any, i: int, j: int, width: float) -> Any:
         """By how much the pull of each arm narrows the gap.                                              (G7)"""
@@ -412,15 +469,10 @@ def crossing_of(near: Any, far: Any, rho: float) -> float:
     return float(rho * np.exp(brentq(above, -60.0, 60.0, xtol=1e-12)))
 
 
-def squared_pivots(V: Any) -> Any:
-    """The pivots of a symmetric elimination in the given order; what follows one that is not positive is no number."""
-    left, found = np.array(V), []
-    for a in range(len(left)):
-        found.append(left[a, a])
-        if not left[a, a] > 0.0:
-            return np.array([*found, *[np.nan] * (len(left) - a - 1)])
-        left = left - np.outer(left[:, a], left[a]) / left[a, a]
-    return np.array(found)
+def invertible(V: Any, share: float) -> bool:
+    """Whether the eigenvalues of V have a harmonic mean above this share of their sum: more than rounding errors."""
+    sizes = np.linalg.eigvalsh(V)
+    return bool(sizes.min() > 0.0 and len(V) / (1.0 / sizes).sum() > share * sizes.sum())
 
 
 def exploration_draw(seed: int, run: int, t: int, K: int) -> int:

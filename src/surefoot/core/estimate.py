@@ -24,7 +24,7 @@ from surefoot.core.linear import (
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
 
-SINGULAR = 1e-12  # a squared pivot of sum z z^T below this share of its trace: the pulls do not span yet
+SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
 
 
 class Estimate(NamedTuple):

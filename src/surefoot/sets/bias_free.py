@@ -24,7 +24,7 @@ from surefoot.core.types import NULL, Indices, Instance, Matrix, Vector
 from surefoot.sets.protocol import ConfidenceSet
 
 NAME, VERSION = "bias-free", 1
-SINGULAR = 1e-9  # a squared pivot of V below this share of its trace: not yet invertible
+SINGULAR = 1e-9  # eigenvalues of V with a harmonic mean below this share of their sum: not yet invertible
 PRIOR = 0.3  # information of the prior, as a share of what is planned for; no bias is paid for it
 
 

@@ -161,7 +161,7 @@ class Driven:
         return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta - problem.delta_safety)
 
     def plan(self, problem: Problem) -> Plan:
-        """Safe-LinGapE's, with these sets; each arm is pulled once first, for sets that say nothing before pulls span."""
+        """Safe-LinGapE's, with these sets; each arm once first, for sets that say nothing before the pulls span."""
         grams, sets = self._build(problem)
         once = RoundRobin(problem.size)
         plan = SafeLinGapE(levels="dynamic-max", selection="optimistic", null_pull=True, explore=once).plan(problem)
