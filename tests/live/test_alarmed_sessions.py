@@ -19,9 +19,10 @@ NOISY = Misbehaving(PLANT, "noise", 4.0, which=REWARD)  # five times the stated 
 
 
 def driven(session: sf.Session, world: Any, seed: int = 7) -> sf.Session:
+    """The session at its end; whatever the world answers is confirmed, as in a simulation."""
     while not session.stopped:
         pull = session.ask()
-        session.tell(pull, **world.measure(pull, seed=seed, problem=PROBLEM))
+        session.tell(pull, **world.measure(pull, seed=seed, problem=PROBLEM), confirm=True)
     return session
 
 
@@ -89,7 +90,7 @@ def test_open_pulls_may_still_be_told_after_an_alarm() -> None:
     session = sf.Session(PROBLEM, seed=7)
     pulls = session.ask(3)
     with pytest.warns(ModelAlarm):
-        session.tell(pulls[0], reward=0.1, safety=60.0)
+        session.tell(pulls[0], reward=0.1, safety=60.0, confirm=True)
     session.tell(pulls[1], reward=0.1, safety=5.5)
     assert session.outcome == "alarm"
     assert session.pulls == 2

@@ -243,13 +243,16 @@ class Session:
 
     def _settle(self) -> None:
         """Takes in what is due and plausible, and forgets the pulls that it was about."""
+        holdings = []
         while (found := self.ledger.bring_in()) is not None:
             self.ledger.held(*found)
-            warn_of_holding(found[0], found[1])
+            holdings.append(found)
         for finding in self.ledger.findings:
             self.ledger.alarm(finding.message)
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
+        for each, holding in holdings:  # after all is settled: a warning may be an error here
+            warn_of_holding(each, holding)
 
 
 def implausible(asked: Pull, found: Holding) -> Implausible:
