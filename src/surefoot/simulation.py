@@ -140,8 +140,8 @@ def run_session(
 ) -> list[Pull]:
     """The pulls that were made: the world answers until the session stops, or so many pulls are made.
 
-    With the session's own seed it is run 0 of `simulate`, told in the user's units. `watch` is called before the first
-    pull and after each.
+    With the session's own seed it is run 0 of `simulate`, told in the user's units. What the world answers is taken in
+    however implausible it is: nobody mistyped it. `watch` is called before the first pull and after each.
     """
     if not isinstance(session, Session):
         raise InvalidInput("session", session, "must be a Session", "Begin one with sf.Session(problem).")
@@ -152,7 +152,7 @@ def run_session(
     show(session)
     while not session.stopped and len(made) < most:
         pull = session.ask()
-        session.tell(pull, **world.measure(pull, seed=seed, problem=session.problem))
+        session.tell(pull, **world.measure(pull, seed=seed, problem=session.problem), confirm=True)
         made.append(pull)
         show(session)
     return made

@@ -55,8 +55,10 @@ def test_it_is_taken_in_when_it_is_confirmed(typed: Typed) -> None:
     document: Any = json.loads(typed(*tell("11", "--json"))[1])
     assert document["error"]["kind"] == "Implausible"
     assert document["error"]["facts"]["unsafe"] is True
-    assert typed(*tell("11", "--confirm"))[0] == 0
-    assert sf.load_study("pumps").pulls == 1
+    status, said = typed(*tell("11", "--confirm"))
+    assert (status, "Alarm: pressure" in said) == (10, True)  # it is an alarm as well, and that is told at once
+    study = sf.load_study("pumps")
+    assert (study.pulls, study.confirmed, study.frozen) == (1, (1,), True)
 
 
 def test_a_result_is_corrected_and_voided(typed: Typed) -> None:

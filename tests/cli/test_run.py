@@ -102,14 +102,25 @@ def test_a_spent_budget_is_undecided_with_status_3(typed: Typed, words: tuple[st
     assert "null" in done.stdout or "Nothing is certified" in done.stdout
 
 
-def test_data_that_contradict_the_problem_end_with_status_4(typed: Typed, write: Write, pumps: str) -> None:
+def test_data_that_rule_out_every_model_end_with_status_4(typed: Typed, write: Write, pumps_in_a_world: str) -> None:
+    """A known level that is not safe: at 0.75 of pump A the limit is reached."""
+    unsafe = pumps_in_a_world.replace("safe_level = 0.2", "safe_level = 0.9")
+    done = typed("run", write("unsafe.toml", unsafe), "--max-pulls", "3000", "--no-compare")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "contradiction" in done.stderr
+    assert "check its noise, norms and limits" in " ".join(done.stdout.split())
+
+
+def test_data_that_contradict_the_problem_end_with_status_10(typed: Typed, write: Write, pumps: str) -> None:
+    """However implausible it is, what a world answers is taken in: nobody could say what is right."""
     lying = pumps.replace("noise = 0.3", "noise = 0.001")
     world = "[world]\ntheta_star = [1.5, 0.3]\nmu_star = [[4.0, 2.0]]\nsafety_noise = 60.0\n"
     policy = '[policy]\nname = "safe-lingape"\nselection = "optimistic"\nlevels = "dynamic-max"\n'
     done = typed("run", write("lying.toml", lying + world + policy), "--max-pulls", "3000", "--no-compare")
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert "contradiction" in done.stderr
-    assert "check its noise, norms and limits" in " ".join(done.stdout.split())
+    assert done.returncode == 10, done.stdout + done.stderr
+    assert "warning: The data contradict the model (pressure: a reading lies further beyond the limit" in done.stderr
+    assert "No answer: the data contradict what the problem states (pressure: " in " ".join(done.stdout.split())
+    assert "Nothing is certified" in done.stdout
 
 
 def test_a_selection_that_may_never_stop_is_warned_about_once(typed: Typed, strict_json: Callable[[str], Any]) -> None:

@@ -100,14 +100,19 @@ def test_a_study_goes_from_a_file_to_a_certificate(here: Callable[..., Done]) ->
 
 def test_asking_and_telling_in_words(pumping: Callable[..., Done]) -> None:
     first = pumping("study", "ask", "pumps", "--worker", "bench-1")
-    assert first.out.startswith("Pull 1: pump B at level 0.25")
-    assert "leads" in first.out
+    assert first.out.startswith("Pull 1: pump A at level 0.2 (explore)")
     assert pumping("study", "ask", "pumps", "--worker", "bench-1").out == first.out
-    told = pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.2")
-    assert told.out.startswith("Pull 1 is told. pumps: decide, 1 result, gap")
+    told = pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "5.6", "--level", "0.15")
+    assert told.out.startswith("Pull 1 is told. pumps: explore, 1 result.")
     frame = sf.load_study("pumps").history
-    assert (frame.reward[0], frame.safety[0], frame.level[0]) == (-0.4, 6.1, 0.2)
-    assert pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "6.1", "--level", "0.2").status == 0
+    assert (frame.reward[0], frame.safety[0], frame.level[0]) == (-0.4, 5.6, 0.15)
+    assert pumping("study", "tell", "pumps", "1", "--reward", "-0.4", "--safety", "5.6", "--level", "0.15").status == 0
+    assert pumping("study", "ask", "pumps").out.startswith("Pull 2: pump B at level 0.2 (explore)")
+    told = pumping("study", "tell", "pumps", "2", "--reward", "0.1", "--safety", "5.4")
+    assert told.out.startswith("Pull 2 is told. pumps: decide, 2 results, gap")
+    third = pumping("study", "ask", "pumps")
+    assert third.out.startswith("Pull 3: pump ")
+    assert "leads" in third.out
 
 
 def test_several_pulls_at_once(pumping: Callable[..., Done]) -> None:
@@ -270,7 +275,7 @@ def test_a_budget_that_is_all_open_gives_no_pull_for_now(here: Callable[..., Don
 def test_an_alarm_is_a_warning_and_freezes(pumping: Callable[..., Done]) -> None:
     """A pressure of 40 bar cannot be noise on a safe pull."""
     pumping("study", "ask", "pumps", "-n", "2")
-    told = pumping("study", "tell", "pumps", "1", "--reward", "0.1", "--safety", "40")
+    told = pumping("study", "tell", "pumps", "1", "--reward", "0.1", "--safety", "40", "--confirm")
     assert told.status == 10
     assert told.out.startswith("Alarm: pressure")
     assert "warning: The data contradict the model (pressure: a reading lies further beyond the limit" in told.err
@@ -400,7 +405,7 @@ def test_an_audit_finds_what_was_changed(pumping: Callable[..., Done]) -> None:
     connection.close()
     audited = pumping("study", "audit", "pumps")
     assert audited.status == 9
-    assert "pull 1 was pump B at level 0.1, and pump B at level 0.25" in audited.out
+    assert "pull 1 was pump A at level 0.1, and pump A at level 0.2 was due" in audited.out
     assert "warning: " in audited.err
     checked = pumping("storage", "check", "--json")
     assert checked.status == 9
@@ -507,7 +512,7 @@ def test_a_view_away_from_a_terminal_writes_a_line_for_each_change(
     words = [PROGRAM, "study", "watch", "pumps", "--every", "0.05"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as view, ended(view):
         assert view.stdout is not None
-        assert view.stdout.readline().startswith("decide, 0 results, 0 open, gap ")
+        assert view.stdout.readline() == "explore, 0 results, 0 open\n"
         pull = study.ask(worker="me")
         assert "1 open" in view.stdout.readline()
         study.tell(pull, reward=0.1, safety=5.5)

@@ -69,7 +69,7 @@ def turn(t, K):
 SESSION = """
 import surefoot as sf
 from in_turn import InTurn
-pull = sf.Session(sf.worlds.limited().default_problem(), InTurn()).ask()
+pull = sf.Session(sf.worlds.limited().default_problem(), InTurn(), alarm_level=None).ask()
 print(pull.arm, pull.level)
 """
 

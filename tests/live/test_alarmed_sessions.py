@@ -7,7 +7,7 @@ import pytest
 
 import surefoot as sf
 from misbehaving import REWARD, Misbehaving
-from surefoot.errors import Alarmed, Frozen, InvalidInput, ModelAlarm, NotFrozen
+from surefoot.errors import Alarmed, Frozen, Held, Implausible, InvalidInput, ModelAlarm, NotFrozen
 
 PROBLEM = sf.Problem(
     arms={"pump A": [1, 0], "pump B": [0, 1], "both": [0.6, 0.4]}, reward=sf.Reward(noise=0.5, norm=2.0),
@@ -19,9 +19,10 @@ NOISY = Misbehaving(PLANT, "noise", 4.0, which=REWARD)  # five times the stated 
 
 
 def driven(session: sf.Session, world: Any, seed: int = 7) -> sf.Session:
+    """The session at its end; whatever the world answers is confirmed, as in a simulation."""
     while not session.stopped:
         pull = session.ask()
-        session.tell(pull, **world.measure(pull, seed=seed, problem=PROBLEM))
+        session.tell(pull, **world.measure(pull, seed=seed, problem=PROBLEM), confirm=True)
     return session
 
 
@@ -89,11 +90,47 @@ def test_open_pulls_may_still_be_told_after_an_alarm() -> None:
     session = sf.Session(PROBLEM, seed=7)
     pulls = session.ask(3)
     with pytest.warns(ModelAlarm):
-        session.tell(pulls[0], reward=0.1, safety=60.0)
+        session.tell(pulls[0], reward=0.1, safety=60.0, confirm=True)
     session.tell(pulls[1], reward=0.1, safety=5.5)
     assert session.outcome == "alarm"
     assert session.pulls == 2
     assert [pull.number for pull in session.open_pulls] == [3]
+
+
+def test_what_is_held_on_the_unsafe_side_rings_no_alarm_until_it_is_taken_in() -> None:
+    session = sf.Session(PROBLEM, seed=7)
+    for pull in session.ask(10):
+        session.tell(pull, **PLANT.measure(pull, seed=7))
+    first, second = session.ask(2)
+    with pytest.raises(Implausible):
+        session.tell(first, reward=0.1, safety=11.0)
+    assert (session.outcome, session.alarms) == (None, ())
+    with pytest.raises(Held):
+        session.ask(1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        session.tell(first, reward=0.1, safety=11.0, confirm=True)
+    assert {each.category for each in said} == {ModelAlarm}
+    assert (session.outcome, session.held) == ("alarm", ())
+    session.tell(second, **PLANT.measure(second, seed=7))
+    with pytest.raises(Alarmed):
+        session.ask(1)
+
+
+def test_all_is_settled_before_anybody_is_warned() -> None:
+    """Warnings may be errors: the alarm rings, and what waited is held, whichever of the two is told first."""
+    session = sf.Session(PROBLEM, seed=7)
+    for pull in session.ask(10):
+        session.tell(pull, **PLANT.measure(pull, seed=7))
+    first, second, third = session.ask(3)
+    session.tell(third, reward=0.1, safety=60.0)
+    session.tell(second, **PLANT.measure(second, seed=7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ModelAlarm):
+            session.tell(first, reward=4.5, safety=5.5, confirm=True)
+    assert session.alarms
+    assert (session.pulls, [held.number for held in session.held], session.open_pulls) == (12, [third.number], ())
 
 
 def test_simulated_runs_with_an_alarm_certify_less_that_is_wrong() -> None:

@@ -11,7 +11,7 @@ import pytest
 import surefoot as sf
 from scenes import POLICIES, arena
 from surefoot.core.kernel import interpreting
-from surefoot.errors import Held, HeldWarning, Implausible
+from surefoot.errors import Held, HeldWarning, Implausible, ModelAlarm
 from surefoot.live.learner import Learner
 from surefoot.live.plausible import REACH, surprises_in, surprises_in_rows
 
@@ -179,7 +179,9 @@ def test_what_is_confirmed_is_taken_in_and_recorded() -> None:
     pull = session.ask()
     with pytest.raises(Implausible):
         session.tell(pull, reward=40.0, safety=6.0)
-    session.tell(pull, reward=40.0, safety=6.0, confirm=True)
+    assert (session.outcome, session.alarms) == (None, ())  # nobody judges the model by what is not taken in
+    with pytest.warns(ModelAlarm, match="reward: its readings scatter more"):
+        session.tell(pull, reward=40.0, safety=6.0, confirm=True)
     assert (session.pulls, session.held, session.ledger.confirmed) == (11, (), [11])
 
 
@@ -209,7 +211,8 @@ def test_a_result_that_waits_may_be_confirmed_in_advance() -> None:
     session = driven(sf.Session(PUMPS, seed=7), 10)
     first, second = session.ask(2)
     session.tell(second, reward=40.0, safety=6.0, confirm=True)
-    session.tell(first, **PLANT.measure(first, seed=7))
+    with pytest.warns(ModelAlarm):
+        session.tell(first, **PLANT.measure(first, seed=7))
     assert (session.pulls, session.ledger.confirmed) == (12, [12])
 
 

@@ -1,6 +1,7 @@
 """Ask/tell: the two verbs, what they refuse, how a session ends, and what it never does."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,8 +174,9 @@ def test_a_level_above_the_certified_one_is_warned_of_and_recorded() -> None:
 def test_overshoots_stand_in_the_certificate() -> None:
     world = sf.worlds.limited()
     session = sf.Session(world.default_problem(), alarm_level=None)
+    higher = replace(session.ask(), level=0.9)
     with pytest.warns(LevelExceeded):
-        session.tell(1, reward=0.0, safety=0.0, level=0.9)
+        session.tell(1, **world.measure(higher, seed=1), level=0.9)
     finish(session, world)
     assert session.certificate is not None
     assert session.certificate.overshoots == 1

@@ -24,7 +24,7 @@ def test_after_a_release_the_certificate_of_a_study_carries_alarm_and_reason() -
     study = sf.create_study(PROBLEM, name="released alarm", storage="memory", seed=3)
     first = study.ask()
     with pytest.warns(ModelAlarm, match="frozen"):
-        study.tell(first, reward=PLANT.measure(first, seed=3)["reward"], safety=14.0)
+        study.tell(first, reward=PLANT.measure(first, seed=3)["reward"], safety=14.0, confirm=True)
     assert study.status().alarms
     assert study.statement.startswith("The data contradict what the problem states: pressure: ")
     study.release("a truck drove by", "Ada")
@@ -60,6 +60,6 @@ def test_what_a_study_asked_for_itself_is_judged() -> None:
     study = sf.create_study(PROBLEM, name="judged", storage="memory", seed=3)
     pull: Any = study.ask()
     with pytest.warns(ModelAlarm, match="further beyond the limit"):
-        study.tell(pull, reward=0.1, safety=14.0)
+        study.tell(pull, reward=0.1, safety=14.0, confirm=True)
     assert study.frozen
     assert study.recommendation is None

@@ -19,11 +19,12 @@ from surefoot.errors import InvalidInput, StudyExists
 def eventful(storage: str, name: str = "power", **settings: Any) -> sf.Study:
     """A study in which everything has happened."""
     study = begun(storage, name, **settings)
-    study.add(1, 0.1, 0.3, [0.1, 0.2], not_because_of_result=True)
+    elsewhere = sf.Pull(1, 1, "", 0.1, "decide", 0.0, None, None, None)
+    study.add(1, 0.1, **measured(elsewhere, seed=8), not_because_of_result=True)
     driven(study, 12)
     pulls = study.ask(6, worker="nörth")
     study.tell(pulls[4], **measured(pulls[4]))
-    study.tell(pulls[1], **measured(pulls[1]), level=0.01)
+    study.tell(pulls[1], **measured(replace(pulls[1], level=0.01)), level=0.01)
     study.cancel(pulls[0], "closed", not_because_of_result=True)
     study.fail(pulls[2], "broken", not_because_of_result=True)
     study.expire(pulls[3], not_because_of_result=True)

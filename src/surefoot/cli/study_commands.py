@@ -1,4 +1,7 @@
-"""What can be typed after `surefoot study`: each verb of a study as a command, for scripts in any language."""
+"""What can be typed after `surefoot study`: each verb of a study as a command, for scripts in any language.
+
+The file is long because a study has many verbs, and each states its options here; what they do is elsewhere.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -34,7 +34,8 @@ def weigh_norm(watched: Watched, memory: Memory, s: int) -> float:
         shorten(room)
         evidence, least = outside(room, watched.reach[s], s, size, 2.0 * (price + needed))
         best = max(best, evidence - price)
-        memory.signals[s, LEAST] = max(memory.signals[s, LEAST], least)
+        if not memory.found[s, NORM]:  # the finding says what was seen first, however often it is looked at
+            memory.signals[s, LEAST] = max(memory.signals[s, LEAST], least)
     return best
 
 

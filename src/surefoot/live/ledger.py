@@ -105,7 +105,8 @@ class Ledger:
         self._elsewhere: set[int] = set()  # numbers of results that nobody asked for here
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
-        self.amid: set[int] = set()  # numbers of results that are followed by another of the same table
+        self.table_of: dict[int, int] = {}  # of results that were taken over together: the number of the first
+        self._last = 0  # the number of the result that was taken in last
         self._moved = False  # whether the turn of results that waited may have come
         self._begin_page()
 
@@ -211,13 +212,13 @@ class Ledger:
         """Lets the learner go through what was entered since the last time.
 
         The end can only come after the last pull that was asked for: up to there compiled code takes everything in at
-        once, and from there on one result at a time is, until the end, which does not come amid a table. Who was
-        interrupted may settle again.
+        once, and from there on one result at a time is, until the end, which does not come amid a table, however many
+        pages that fills. Who was interrupted may settle again.
         """
         page = self._page
         if page.audited and not self._replayed:
             self._replay(page.audited)
-        while (done := self._taken) < len(page.learned) and (self.outcome is None or page.last_of(done) in self.amid):
+        while (done := self._taken) < len(page.learned) and (self.outcome is None or self._is_amid(page, done)):
             found = page.result(self.problem, done)
             if found is None:
                 number = page.numbers[page.learned[done]]
@@ -225,6 +226,7 @@ class Ledger:
             self.learner.take(*found)
         if self.checks is not None and done:
             self._watch(page, page.script(self.problem, page.steps)[0], page.learned[:done])
+        self._last = page.last_of(done) or self._last
         self._begin_page()
 
     @property
@@ -322,7 +324,7 @@ class Ledger:
     @property
     def ringing(self) -> list[str]:
         """The alarms after which nobody has let it go on: until then nothing is certified."""
-        return [message for message in self.raised if message not in self.releases]
+        return [message for message in dict.fromkeys(self.raised) if message not in self.releases]
 
     def release(self, reason: str) -> None:
         """A person has looked into the alarms, and lets it go on."""
@@ -394,6 +396,12 @@ class Ledger:
     def _taken(self) -> int:
         """How many results of this page have been taken in."""
         return self.learner.pulls - self._before
+
+    def _is_amid(self, page: ScriptWriter, done: int) -> bool:
+        """Whether the result after the first so many of a page is of the same table as the one before it."""
+        following = page.numbers[page.learned[done]]
+        table = self.table_of.get(page.last_of(done) or self._last)
+        return table is not None and table == self.table_of.get(following)
 
     def _watch(self, page: ScriptWriter, script: Script, rows: list[int]) -> None:
         """Lets the alarm see the results in these rows of a page."""

@@ -58,7 +58,7 @@ class RevisableLedger(Ledger):
         self.confirmed = [each for each in self.confirmed if each != number]
         pull = self.outstanding.get(number)
         if pull is not None:
-            self.outstanding[number] = pull._replace(result=result)
+            self.outstanding[number] = pull._replace(result=result, confirmed=number in self._elsewhere)
             return False
         self._kept[number] = old._replace(result=result)
         self._learn_anew(self.learner.pulls)
@@ -89,6 +89,15 @@ class RevisableLedger(Ledger):
             return self._kept[number].result
         pull = self.outstanding.get(number)
         return None if pull is None else pull.result
+
+    def arm_of(self, number: int) -> int:
+        """The arm of this pull, which has a result or may still have one; -1 where it has none."""
+        found = self._kept.get(number) or self.outstanding.get(number)
+        return -1 if found is None else found.arm
+
+    def is_imported(self, number: int) -> bool:
+        """Whether nobody asked for this result here."""
+        return number in self._elsewhere
 
     def revision_of(self, number: int) -> Revision | None:
         """The last revision of this pull."""
@@ -144,6 +153,7 @@ class RevisableLedger(Ledger):
             self._watch(page, script, page.learned)
             self.known &= {finding.message for finding in self.checks.findings}
         self.anew += 1
+        self._last = page.last_of(len(learned))
         self._wait_again(rest)
         self._begin_page()
 

@@ -111,13 +111,15 @@ class Session:
             raise implausible(asked, found)
         waits = not self.ledger.is_due(asked.number)
         self.ledger.told(asked.number, *result, confirmed=confirm and (waits or found is not None))
-        self._settle()
+        holdings = self._settle()
         if self.ledger.is_too_high(asked.level, applied):  # after all is recorded: a warning may be an error here
             warn_of_level(asked, applied)
         if self.outcome == "breakdown" and self.pulls != before:
             raise NumericalBreakdown("the estimates", self.pulls)
         for message in self.ledger.raised[known:]:
             warn_of_alarm(message, "so the session ends here without an answer", self.alarm_level)
+        for each, holding in holdings:
+            warn_of_holding(each, holding)
 
     def release(self, reason: str) -> None:
         """Lets the session go on after an alarm; the certificate will carry the alarm and the reason."""
@@ -241,15 +243,17 @@ class Session:
             return [*self.ledger.open_numbers, *self.ledger.holding]
         return [] if self.stopped else [self.ledger.last_number + 1]
 
-    def _settle(self) -> None:
-        """Takes in what is due and plausible, and forgets the pulls that it was about."""
+    def _settle(self) -> list[tuple[int, Holding]]:
+        """Takes in what is due and plausible, and forgets the pulls that it was about; what is held now."""
+        holdings = []
         while (found := self.ledger.bring_in()) is not None:
             self.ledger.held(*found)
-            warn_of_holding(found[0], found[1])
+            holdings.append(found)
         for finding in self.ledger.findings:
             self.ledger.alarm(finding.message)
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
+        return holdings
 
 
 def implausible(asked: Pull, found: Holding) -> Implausible:

@@ -64,7 +64,7 @@ def correction(
     if result == old:
         shown = as_result(problem, events.as_told(old))
         raise InvalidInput("correct", shown, "is what counts already", "Nothing was changed: say what is right.")
-    if not confirm and number not in ledger.outstanding:
+    if not confirm and (number not in ledger.outstanding or ledger.is_imported(number)):  # others are in their turn
         refuse_implausible(problem, ledger, number, events_of(ledger, stored, number)[0]["arm"], result)
     return [events.corrected(number, result, reason, by)]
 

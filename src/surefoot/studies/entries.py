@@ -22,7 +22,7 @@ class StudyLedger(RevisableLedger):
         self.earlier_ends: list[str] = []  # what was stored at ends that a correction reopened or replaced
         self.recalled: dict[str, list[int]] = {}  # by worker: what was recalled since it last was given a pull
         self.statements: list[Statement] = []  # about the tables that were taken over
-        self.in_doubt: list[tuple[int, float, float, bytes]] = []  # rows among whose order a new one is looked at
+        self.in_doubt: list[int] = []  # numbers of the rows among whose order a new one is looked at
         self._to_come = 0  # rows of a table that has begun
         self._exempt = False  # whether their order was confirmed, or is that of another study
 
@@ -65,7 +65,7 @@ class StudyLedger(RevisableLedger):
         elif kind == events.ADD:
             self.added(number, arm, level, reward, safety)
             if not (self._to_come and self._exempt):
-                self.in_doubt.append((arm, level, reward, safety))
+                self.in_doubt.append(number)
             self._to_come = max(self._to_come - 1, 0)
         elif kind == events.TABLE:
             self._begin_table(stored_statement(reason))
@@ -105,11 +105,16 @@ class StudyLedger(RevisableLedger):
         if pull is not None and pull.worker is not None:
             self.recalled.setdefault(pull.worker, []).append(number)
 
+    def rows_in_doubt(self) -> list[tuple[int, float, float, bytes]]:
+        """Arm, level, reward and readings of those rows as they count now: corrected, and without voided ones."""
+        found = ((self.arm_of(number), self.result_of(number)) for number in self.in_doubt)
+        return [(arm, *result) for arm, result in found if result is not None]
+
     def _begin_table(self, statement: Statement) -> None:
         """Rows that were taken over together follow."""
         self.statements.append(statement)
         first = self.last_number + 1
-        self.amid.update(range(first, first + statement.rows - 1))
+        self.table_of.update(dict.fromkeys(range(first, first + statement.rows), first))
         self._to_come, self._exempt = statement.rows, statement.exempt
         if statement.exempt:
             self.in_doubt.clear()

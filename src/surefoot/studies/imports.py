@@ -137,7 +137,7 @@ def doubts_about(problem: Problem, ledger: StudyLedger, taken: Taken) -> list[st
     if taken.statement is None and rows % every:
         return []
     new = [(row.arm, row.level, row.reward, packed(row.readings)) for row in taken.rows]
-    arms, levels, rewards, readings = zip(*ledger.in_doubt, *new, strict=True)
+    arms, levels, rewards, readings = zip(*ledger.rows_in_doubt(), *new, strict=True)
     observed = np.column_stack([np.array(rewards), internal(problem, b"".join(readings))])
     found = suspicions(problem, np.array(arms, np.int64), np.array(levels), observed)
     return [each.message for each in found]

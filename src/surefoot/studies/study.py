@@ -276,6 +276,11 @@ class Study:
         return tuple(self._handle.caught_up().revisions)
 
     @property
+    def confirmed(self) -> tuple[int, ...]:
+        """The pulls whose implausible results were taken in because a person confirmed them."""
+        return tuple(self._handle.caught_up().confirmed)
+
+    @property
     def held(self) -> tuple[HeldResult, ...]:
         """Implausible results, which were not taken in and wait to be confirmed or replaced."""
         ledger = self._handle.caught_up()

@@ -38,8 +38,10 @@ def history_for(problem: Problem, other: "Study") -> list[Event]:
         found.append(events.added(len(found) + 1, arms[row.arm], row.level, row.reward, readings, source))
     if not found:
         return []
-    doubts = tuple(doubt for each in other.statements() for doubt in each.confirmed)  # they are not washed off
-    statement = Statement(len(found), TAKEN_IN, source=f"study {other.name!r}", confirmed=doubts)
+    said, source = other.statements(), f"study {other.name!r}"
+    doubts = tuple(doubt for each in said for doubt in each.confirmed)  # they are not washed off
+    implausible = (*(row for each in said for row in each.implausible), *(f"pull {one}" for one in other.confirmed))
+    statement = Statement(len(found), TAKEN_IN, source=source, confirmed=doubts, implausible=implausible)
     return [events.table(statement.to_json()), *found]
 
 
