@@ -11,11 +11,10 @@ import os
 import signal
 from multiprocessing.process import BaseProcess
 
-from surefoot.core.kernel import interpreted
 from surefoot.live.model_checks import ModelChecks
 from surefoot.live.session import Session
 from surefoot.policies import Policy
-from surefoot.policies.bound import faced, replay_of
+from surefoot.policies.bound import faced, is_ready
 from surefoot.problem import Problem
 
 
@@ -24,7 +23,7 @@ class CompilingAhead:
 
     def __init__(self, problem: Problem, policies: list[Policy]) -> None:
         self._process: BaseProcess | None = None
-        missing = [policy for policy in policies if not is_stored(policy, problem)]
+        missing = [policy for policy in policies if not is_ready(faced(policy, problem))]
         if not missing or (os.cpu_count() or 1) < 2:
             return
         started = multiprocessing.get_context("spawn").Process(target=compile_all, args=(problem, missing), daemon=True)
@@ -38,11 +37,6 @@ class CompilingAhead:
         """Until it is done: to compile the same once more would take longer."""
         if self._process is not None:
             self._process.join()
-
-
-def is_stored(policy: Policy, problem: Problem) -> bool:
-    """Whether there is nothing to compile for a session of this policy."""
-    return interpreted() or replay_of(faced(policy, problem)).stored
 
 
 def compile_all(problem: Problem, policies: list[Policy]) -> None:

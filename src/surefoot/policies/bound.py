@@ -90,6 +90,11 @@ def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     return bound(loop.replay, parts_of(found.plan), tuples_of(found.plan), found.name, announce)
 
 
+def is_ready(found: Faced) -> bool:
+    """Whether nothing is left to compile before an experiment begins."""
+    return interpreted() or bool(getattr(replay_of(found), "stored", False))
+
+
 def expect_of(found: Faced) -> Any:
     """What says which means the results so far still allow."""
     asked = ("sets_ball", "sets_bound_safety")
