@@ -16,7 +16,8 @@ def evened(X: Matrix) -> Matrix:
     """
     U: Matrix = np.linalg.svd(X / np.abs(X).max(), full_matrices=False)[0]  # even for every unit, if not by design
     sizes, axes = np.linalg.eigh((U.T * d_optimal(U)) @ U)
-    even: Matrix = (U @ axes) / np.sqrt(sizes)
+    _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    even: Matrix = ((U @ axes) / np.sqrt(sizes))[first[same.ravel()]]  # equal arms stay equal to the last digit
     return even
 
 
