@@ -357,18 +357,23 @@ class SafeGapBook(Textbook):
         self.decided = low, high, i, NULL if j == i else j
 
     def question(self, a: int) -> Any:
-        """What aim a asks about, y.                                                                      (C5)"""
-        K = len(self.X)
+        """What aim a asks about, y; nothing, where two pulls differ by rounding only or before the pulls span.  (C5)"""
+        (K, d), inverse = self.X.shape, self.inverse[0]
+        if not self.spanned:
+            return np.zeros(d)
         if a > K:
             return self.X[(a - K - 1) % K]
         low, high, i, j = self.decided
-        return (high[a] * self.X[a] if a < K else 0.0) - self.pull_of(j if a == i else i, low)
+        one, other = high[a] * self.X[a] if a < K else np.zeros(d), self.pull_of(j if a == i else i, low)
+        y = one - other
+        asks = y @ inverse @ y > 1e-13 * (one @ inverse @ one + other @ inverse @ other)
+        return y if asks else np.zeros(d)
 
     def weights(self, z: Any) -> Any:
         """The weight of every aim in the pull z.                                                         (C5)"""
         found = np.zeros(len(self.signal))
         for a, s in enumerate(self.signal):
-            y, inverse = self.question(a) if self.spanned else np.zeros(len(z)), self.inverse[s]
+            y, inverse = self.question(a), self.inverse[s]
             if not y.any():
                 continue
             plain = z @ inverse @ y / (y @ inverse @ y)

@@ -6,36 +6,69 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.compiler import compiled
+from surefoot.core.kernel import kernel
 from surefoot.core.learn import absorb, begin
+from surefoot.core.linear import add_information, cholesky, dot, fill_diagonal, forward_solve
 from surefoot.core.parts import ball_of, decide, respond
 from surefoot.core.types import PULL, ROUND
 from surefoot.policies.bound import faced, parts_of
 
 
-def escape_loop(inst, rules, truth, room, inverse, seed, rounds, state, work, escaped):  # type: ignore[no-untyped-def]
-    """Fills escaped[run, signal] with 1 where |estimate - truth|_A ever exceeded the radius, round 0 included.
+@kernel
+def squared_error(inst: Any, truth: Any, inverse: Any, state: Any, work: Any, s: int) -> float:
+    """|v|^2 in A for v = estimate - truth of signal s.                                                  (E5, C1)
 
     |v|_A^2 = v^T Lambda v + sum_k N_k (x_k . v)^2, and v = inverse (x_k . v)_k with the pseudo-inverse of the arms.
     """
     K, d = inst.X.shape
-    est, N, v = state.estimate.est, state.estimate.N, work.scratch.y
+    est, N, v, square = state.estimate.est, state.estimate.N, work.scratch.y, 0.0
+    for a in range(d):
+        v[a] = 0.0
+        for k in range(K):
+            v[a] += inverse[a, k] * (est[s, k] - truth.value[s, k])
+    for a in range(d):
+        for b in range(d):
+            square += inst.regularization[inst.gram_of[s], a, b] * v[a] * v[b]
+    for k in range(K):
+        difference = est[s, k] - truth.value[s, k]
+        square += N[k] * difference * difference
+    return square
+
+
+@kernel
+def squared_error_by_least_squares(inst: Any, truth: Any, state: Any, work: Any, s: int, prior: float) -> float:
+    """|v|^2 in B^-1 = V (V + c I)^-1 V for v = estimate - truth of signal s and the prior c.                (C2)
+
+    It is |V v|^2 in (V + c I)^-1, with V v = sum_k N_k (x_k . v) x_k. V + c I is factored here anew, whatever the sets
+    remember of it.
+    """
+    K, d = inst.X.shape
+    est, N, image, A, u = state.estimate.est, state.estimate.N, work.scratch.y, work.scratch.A, work.scratch.u
+    for a in range(d):
+        image[a] = 0.0
+        for k in range(K):
+            image[a] += N[k] * (est[s, k] - truth.value[s, k]) * inst.X[k, a]
+    fill_diagonal(A, prior)
+    add_information(inst.X, N, A)
+    cholesky(A, 0.0)
+    forward_solve(A, image, u)
+    return dot(u, u)
+
+
+def escape_loop(inst, rules, truth, room, inverse, seed, rounds, state, work, escaped):  # type: ignore[no-untyped-def]
+    """Fills escaped[run, signal] with 1 where the truth ever left the ellipsoid of that signal, round 0 included."""
     for run in range(len(escaped)):
         begin(inst, state, work)
         for _ in range(rounds + 1):
             for s in range(len(inst.R)):
-                square = 0.0
-                for a in range(d):
-                    v[a] = 0.0
-                    for k in range(K):
-                        v[a] += inverse[a, k] * (est[s, k] - truth.value[s, k])
-                for a in range(d):
-                    for b in range(d):
-                        square += inst.regularization[inst.gram_of[s], a, b] * v[a] * v[b]
-                for k in range(K):
-                    difference = est[s, k] - truth.value[s, k]
-                    square += N[k] * difference * difference
-                radius = ball_of(inst, state, s).radius
-                if square > radius * radius * (1.0 + 1e-9):
+                ball = ball_of(inst, state, s)
+                if ball.radius == np.inf:
+                    continue  # nothing is said yet, so nothing can be false
+                if ball.prior > 0.0:
+                    square = squared_error_by_least_squares(inst, truth, state, work, s, ball.prior)
+                else:
+                    square = squared_error(inst, truth, inverse, state, work, s)
+                if square > ball.radius * ball.radius * (1.0 + 1e-9):
                     escaped[run, s] = 1
             decision = decide(inst, rules, state, work, seed, run)
             if decision.status != PULL:
@@ -99,7 +132,8 @@ def watched(loop: Any, world: Any, problem: Any, policy: Any, extra: Any, seed: 
 def escapes(world: Any, problem: Any, policy: Any, *, runs: int, rounds: int, seed: int) -> Any:
     """(runs, 1 + m) flags: whether the truth of each signal ever left its ellipsoid within so many rounds."""
     flags = np.zeros((runs, 1 + len(problem.safety)), np.int64)
-    return watched(escape_loop, world, problem, policy, np.linalg.pinv(problem.features), seed, rounds, flags)
+    inverse = np.linalg.pinv(faced(policy, problem).inst.X)
+    return watched(escape_loop, world, problem, policy, inverse, seed, rounds, flags)
 
 
 def broken_bounds(world: Any, problem: Any, policy: Any, *, runs: int, rounds: int, seed: int) -> Any:

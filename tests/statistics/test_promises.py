@@ -124,6 +124,18 @@ def test_the_measurement_notices_noise_that_is_understated() -> None:
     assert lower_bound(found[:, 0].sum(), 500) > 2 * DELTA
 
 
+def test_the_measurement_notices_it_in_sets_that_lean_on_no_norm_too() -> None:
+    """With the right noise the reward's ellipsoid fails in at most a twentieth of delta, with a fifth of it often."""
+    world = two_limits("gaussian")
+    problem = at_nominal(world)
+    honest = escapes(world, problem, sf.SafeGap(), runs=500, rounds=400, seed=5)
+    assert lower_bound(honest[:, 0].sum(), 500) <= 0.05 * DELTA
+    assert lower_bound(honest[:, 1:].any(axis=1).sum(), 500) <= 0.2 * DELTA
+    understated = problem.with_(reward=sf.Reward(noise=0.2 * problem.reward.noise))
+    found = escapes(world, understated, sf.SafeGap(), runs=500, rounds=400, seed=5)
+    assert lower_bound(found[:, 0].sum(), 500) > 2 * DELTA
+
+
 # -- pulls and answers ------------------------------------------------------------------------------------------------
 
 

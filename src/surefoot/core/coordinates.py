@@ -1,4 +1,8 @@
-"""Coordinates in which no direction is longer than another: what the units and the mixing of features leave."""
+"""Coordinates in which no direction is longer than another: what the units and the mixing of features leave.
+
+Any invertible map of the features would be valid, and a good one only tunes. So the map is rounded: libraries differ in
+the last digits from machine to machine, and with it a study would be another one elsewhere.
+"""
 
 import numpy as np
 
@@ -6,18 +10,32 @@ from surefoot.core.types import Matrix, Vector
 
 STEPS = 200
 CLOSE = 0.05  # stop once no leverage exceeds d by more than this share
+ROUGH = 3  # rounds of evening by equal shares: one does as much as the digits of a square hold
+BITS = 26  # of the entries of a map
 
 
 def evened(X: Matrix) -> Matrix:
-    """The arms, (K, d) and spanning, as S^-1/2 x with S = sum nu_k x_k x_k^T for the D-optimal design nu.
+    """The arms, (K, d) and spanning, as S^-1/2 x with S = sum nu_k x_k x_k^T for about the D-optimal design nu.
 
     No arm is then much longer than sqrt(d), and identities such as c I mean the same whatever units the features have.
-    Any invertible map would be valid; this one only tunes.
     """
-    U: Matrix = np.linalg.svd(X / np.abs(X).max(), full_matrices=False)[0]  # even for every unit, if not by design
-    sizes, axes = np.linalg.eigh((U.T * d_optimal(U)) @ U)
-    even: Matrix = (U @ axes) / np.sqrt(sizes)
-    return even
+    even: Matrix = X / np.abs(X).max()
+    for _ in range(ROUGH):
+        even = mapped(even, np.full(len(X), 1.0 / len(X)))
+    return mapped(even, d_optimal(even))
+
+
+def mapped(X: Matrix, nu: Vector) -> Matrix:
+    """S^-1/2 x of every arm, for S by these shares. One product after the other, so that equal arms stay equal, and
+    the digits are the same on every machine."""
+    sizes, axes = np.linalg.eigh((X.T * nu) @ X)
+    root = (axes / np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))) @ axes.T
+    mantissa, power = np.frexp(root)
+    rounded = np.ldexp(np.round(np.ldexp(mantissa, BITS)), power - BITS)
+    total = np.zeros_like(X)
+    for column, row in zip(X.T, rounded, strict=True):
+        total = total + column[:, None] * row
+    return total
 
 
 def d_optimal(Z: Matrix) -> Vector:

@@ -35,6 +35,7 @@ from surefoot.sets.protocol import ConfidenceSet
 NAME, VERSION = "directional", 2
 NEAR, FAR = 0, 1  # boundaries of the reward's aims; signal s has LOW at 2 s and HIGH at 2 s + 1
 ROUNDING = 1e-15
+NO_QUESTION = 1e-13  # a square below this share of the two that it is the difference of is nothing but rounding
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
 
@@ -226,12 +227,14 @@ def weigh(inst: Instance, memory: Memory, state: State, k: int, gamma: float) ->
     K, g = len(estimate.N), inst.gram_of[0]
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    column_k, x = column(estimate, g, k), inst.X[k]
+    v, column_k, x = diagonal(estimate, g), column(estimate, g, k), inst.X[k]
     for a in range(K + 1):
         rival = j if a == i else i
         x_a, level_a = (a, levels.high[a]) if a < K else (max(rival, 0), 0.0)
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
         square = squared_norm(estimate, g, x_a, level_a, x_b, level_b)
+        if square <= NO_QUESTION * (level_a * level_a * v[x_a] + level_b * level_b * v[x_b]):
+            square = 0.0
         overlap = level_a * column_k[x_a] - level_b * column_k[x_b]
         solved = memory.solved[a]
         along = level_a * dot(inst.X[x_a], solved) - level_b * dot(inst.X[x_b], solved)
