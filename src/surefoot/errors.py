@@ -194,7 +194,7 @@ class Implausible(SurefootError):
     def __str__(self) -> str:
         which = "A result" if self.number is None else f"The result of pull {self.number}"
         far = f"{which} ({self.name} at level {self.level:.4g}) is implausible: {'; '.join(self.surprises)}."
-        kept = "It is not taken in and not lost: the pull is held with it." if self.held else "It is not taken in."
+        kept = "It is not taken in and not lost: the pull is held with it." if self.held else "Nothing is taken in."
         if self.held and self.unsafe:
             kept += " It lies on the unsafe side, so no pull is given to anyone until this is settled."
         return f"{far} {kept} {self.remedy}"

@@ -75,3 +75,17 @@ def test_a_result_is_corrected_and_voided(typed: Typed) -> None:
     assert (status, "Pull 1 is voided." in said) == (0, True)
     assert typed("void", "pumps", "1", "--reason", "unplugged", "--by", "Ada")[0] == 2
     assert typed("audit", "pumps")[0] == 0
+
+
+def test_an_implausible_row_or_correction_is_refused_and_holds_nothing(typed: Typed, tmp_path: Path) -> None:
+    assert typed(*tell("5.6"))[0] == 0
+    (tmp_path / "spring.csv").write_text("arm,level,reward,safety\npump A,0.2,0.3,5.7\npump B,0.2,0.1,56\n")
+    table = ("add-table", "pumps", "spring.csv", "--order", "as-measured", "--not-because-of-result")
+    correct = ("correct", "pumps", "1", "--safety", "56", "--reason", "misread", "--by", "Ada")
+    for words in (table, correct):
+        status, said = typed(*words)
+        assert (status, "pressure = 56, where" in said, "Nothing is taken in" in said) == (2, True, True)
+    study = sf.load_study("pumps")
+    assert (study.pulls, study.held, study.corrections, study.statements()) == (1, (), (), ())
+    assert typed(*table, "--confirm")[0] == 0
+    assert "1 implausible one confirmed" in typed("show", "pumps")[1]

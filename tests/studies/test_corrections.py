@@ -268,7 +268,7 @@ def test_one_typo_no_longer_ends_a_study_for_good(storage: str) -> None:
         study.release("it was a typo, corrected", by="Ada")
     driven(study, 10)
     assert study.pulls == 23
-    twin = driven(begun("memory", name="twin"), 23)
+    twin = driven(begun(storage, name="twin"), 23)
     np.testing.assert_array_equal(learned(study), learned(twin))
     assert sf.load_study("power", storage).audit().clean
 

@@ -164,6 +164,23 @@ def test_a_row_of_a_table_is_corrected(storage: str) -> None:
         study.tell(5, reward=0.0, safety=[0.0, 0.0])
 
 
+def test_rows_of_a_table_are_not_pulls_that_a_wrong_row_misled(storage: str) -> None:
+    study = sf.create_study(arena()[1].with_(epsilon=0.5), name="misled", storage=storage)
+    first = study.ask()
+    study.tell(first, **measured(first))
+    study.add(table(20, first=2), **STATED)
+    later = study.ask(3)
+    study.correct(5, reward=table(20, first=2)[3]["reward"] + 0.01, **WHO)
+    study.correct(1, reward=measured(first)["reward"] + 0.01, **WHO)
+    assert [each.misled for each in study.corrections] == [(22, 24), (22, 24)]
+    for pull in later:
+        study.tell(pull, **measured(pull))
+    study.run(measured)
+    certificate = study.certificate
+    assert certificate is not None
+    assert any(each.startswith("3 pulls asked for while other values stood") for each in certificate.assumptions)
+
+
 def test_a_row_that_waits_is_judged_when_it_is_corrected(storage: str) -> None:
     study, rows = begun(storage), table(20)
     pull = study.ask()

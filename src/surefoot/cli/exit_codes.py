@@ -42,7 +42,9 @@ def of_error(error: BaseException) -> int:
         return BREAKDOWN
     if isinstance(error, errors.Finished):
         return ENDED
-    if isinstance(error, errors.Frozen | errors.BudgetOpen | errors.Held | errors.Implausible):
+    if isinstance(error, errors.Implausible):
+        return HELD if error.held else BAD_INPUT  # of a table, or a correction, nothing is held
+    if isinstance(error, errors.Frozen | errors.BudgetOpen | errors.Held):
         return HELD
     if isinstance(error, errors.StorageError):
         return STORAGE

@@ -135,7 +135,8 @@ class RevisableLedger(Ledger):
             kept = Kept(pull.arm, old, self.last_number)  # it has misled nobody
         if kept is None:
             raise Impossible(f"revises pull {number}, which has no result", number)
-        misled = (kept.since + 1, self.last_number) if self.last_number > kept.since else (1, 0)
+        asked = [each for each in range(kept.since + 1, self.last_number + 1) if each not in self._elsewhere]
+        misled = (asked[0], asked[-1]) if asked else (1, 0)
         self.revisions.append(Revision(number, by, reason, at, kept.result, new, misled))
         return kept
 

@@ -90,6 +90,7 @@ def revision_assumptions(ledger: StudyLedger) -> list[str]:
         "corrected or taken out was not chosen for its result, nor for a later one"
     ]
     misled = {each for revision in ledger.revisions for each in range(revision.misled[0], revision.misled[1] + 1)}
+    misled = {each for each in misled if not ledger.is_imported(each)}
     if misled:
         found.append(
             f"{counted(len(misled), 'pull')} asked for while other values stood: the promise of safety covers them "

@@ -26,6 +26,7 @@ CLOSES = {
 }  # fmt: skip
 TELLS = (TELL, CONFIRM)
 HOLDS = (HOLD, HOLD_ALL)
+IMPORTS = (TABLE, ADD)
 
 OPENING, CLOSING = 0, 1  # the steps of a pull: each happens once
 

@@ -116,8 +116,9 @@ class Handle:
         self._ledger = ledger
 
     def _keep_and_judge(self, ledger: StudyLedger, stored: Events, decided: list[Event]) -> None:
-        """Adds events; what had waited for one of them is judged before the next."""
-        for part in [[event] for event in decided] if ledger.waits else [decided]:
+        """Adds events; what had waited for one of them is judged before the next. Nothing waits for an import."""
+        waited_for = ledger.waits and any(event["kind"] not in events.IMPORTS for event in decided)
+        for part in [[event] for event in decided] if waited_for else [decided]:
             if part:
                 self._keep(ledger, stored, part)
             while (found := ledger.bring_in()) is not None:
