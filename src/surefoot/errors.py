@@ -283,6 +283,21 @@ class StudyExists(Advised, SurefootError):
         return f"There is a study {self.name!r} in {self.storage} already."
 
 
+class KeyUsed(SurefootError):
+    """A key that was used for another step."""
+
+    def __init__(self, key: str, step: str) -> None:
+        super().__init__(key, step)
+        self.key = key
+        self.step = step
+
+    def __str__(self) -> str:
+        return (
+            f"The key {shown(self.key)} was used before, to {self.step}, and this is another step: nothing was done. "
+            "Use a new key for every step, and the same one only to repeat it."
+        )
+
+
 class StudyDiffers(Advised, SurefootError):
     """A study that was to be continued with another problem or other settings than it was begun with."""
 
@@ -410,19 +425,27 @@ class PullClosed(Advised, SurefootError):
 
     remedy: Any = "If it was measured after all, record it with add(arm, level, reward, safety)."
 
-    def __init__(self, number: int, state: str, reason: str) -> None:
-        super().__init__(number, state, reason)
+    def __init__(self, number: int, state: str, reason: str, kept: bool = False) -> None:
+        super().__init__(number, state, reason, kept)
         if state == "voided":
             self.remedy = "What is voided stays out."
         self.number = number
         self.state = state
         self.reason = reason
+        self.kept = kept  # whether the result is stored, as one that came late and does not count
 
     @property
     def said(self) -> str:
         """What became of it."""
-        why = f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')})"
-        return f"{why}, so it takes no result and cannot be closed again."
+        return f"{self._why}, so it takes no result and cannot be closed again.{self._late}"
+
+    @property
+    def _why(self) -> str:
+        return f"Pull {self.number} is {self.state} ({self.reason.rstrip('.')})"
+
+    @property
+    def _late(self) -> str:
+        return " Its result is kept as one that came late, and does not count." if self.kept else ""
 
 
 class Recalled(PullClosed):
@@ -433,9 +456,8 @@ class Recalled(PullClosed):
     @property
     def said(self) -> str:
         """What became of it."""
-        return (
-            f"Pull {self.number} was recalled ({self.reason.rstrip('.')}): corrected results do not certify its level."
-        )
+        why = f"Pull {self.number} was recalled ({self.reason.rstrip('.')})"
+        return f"{why}: corrected results do not certify its level.{self._late}"
 
 
 class NotTold(SurefootError):

@@ -279,12 +279,12 @@ class AtOnce(Events):
 
 class Hasty(JsonLines):
     def write(self, study: int, name: str, work: Any) -> Any:
-        with self._alone(), self.read(study, name) as events:
-            return work(AtOnce(self, study, events.kept))
+        with self._alone():
+            return work(AtOnce(self, study, self._events(study, name).kept))
 
 
 class Careless(JsonLines):
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, key: str | None = None) -> None:
         self.path.write_text("")
 
 

@@ -119,7 +119,7 @@ def picture(study: Study, seen: Overview, history: live.History) -> Group:
     from rich.text import Text
 
     status, now = seen.status, time.time_ns() // 1000
-    title, keeps_limits = f"{study.name}  {study.storage}", seen.learner.guarantee.keeps_limits
+    title, keeps_limits = f"{study.name}  {study.storage}", seen.keeps_limits
     parts: list[object] = [live.picture(title, status, keeps_limits, history)]
     if status.frozen:
         parts.insert(0, Text(f" FROZEN by {status.frozen['by']}: {status.frozen['reason']} ", "bold white on red"))

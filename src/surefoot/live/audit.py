@@ -37,28 +37,51 @@ class AuditReport:
     pulls: int
     mismatches: tuple[Mismatch, ...]
     not_recomputed: str = ""  # why decisions were not, where they were not
+    head: str = ""  # the hash of the last event
+    broken: str = ""  # how the events or the settings were changed after they were written, where they were
+    noted_at: int | None = None  # after which event the noted head was the head
+    unchained: int = 0  # events that were there before they were chained
 
     @property
     def clean(self) -> bool:
-        """Whether every stored decision is the one recomputed."""
-        return not self.mismatches
+        """Whether nothing was changed, and every stored decision is the one recomputed."""
+        return not self.mismatches and not self.broken
 
     @property
     def statement(self) -> str:
-        """The finding in a sentence."""
+        """The finding in a sentence or two."""
+        if self.broken:
+            return f"{self.study!r} {self.broken}."
+        return " ".join([f"{self._decisions}.", *self._chain])
+
+    @property
+    def _decisions(self) -> str:
         if self.not_recomputed:
             read = f"{counted(self.events, 'event')} of {self.study!r} follow each other without a gap"
-            return f"{read}; decisions are not recomputed: {self.not_recomputed}."
+            return f"{read}; decisions are not recomputed: {self.not_recomputed}"
         recomputed = f"{counted(self.pulls, 'pull')} of {self.study!r} recomputed"
-        if self.clean:
-            return f"{recomputed}, and each is the one that was due."
-        return f"{recomputed}, {len(self.mismatches):,} not as due: {first_few(self.mismatches)}."
+        if not self.mismatches:
+            return f"{recomputed}, and each is the one that was due"
+        return f"{recomputed}, {len(self.mismatches):,} not as due: {first_few(self.mismatches)}"
+
+    @property
+    def _chain(self) -> list[str]:
+        told = []
+        if self.noted_at is not None:
+            told.append(f"Everything up to event {self.noted_at:,}, of {self.events:,}, is as it was under that head.")
+        if self.unchained:
+            told.append(
+                f"The first {counted(self.unchained, 'event')} were chained when the storage was upgraded: what was "
+                "done to them before cannot be known."
+            )
+        return told
 
     def to_dict(self) -> dict[str, Any]:
         """The report as a table."""
         found = [vars(mismatch) for mismatch in self.mismatches]
         return {"study": self.study, "events": self.events, "pulls": self.pulls, "clean": self.clean,
-                "mismatches": found, "statement": self.statement}  # fmt: skip
+                "mismatches": found, "head": self.head, "broken": self.broken, "noted_at": self.noted_at,
+                "unchained": self.unchained, "statement": self.statement}  # fmt: skip
 
 
 def mismatches(script: Script, answers: Answers) -> Indices:

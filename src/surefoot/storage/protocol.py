@@ -5,7 +5,7 @@
 
 - a step is kept whole or not at all, and what was acknowledged survives the death of every process;
 - of two writers of one study one waits for the other, so each decides on everything that happened before;
-- sequences and pull numbers are used once; an event is never changed;
+- sequences, pull numbers and keys are used once; an event is never changed;
 - whatever goes wrong leaves as an error of surefoot, named.
 
 `surefoot.testing.StoreContract` holds a store to it.
@@ -13,14 +13,14 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Result = TypeVar("Result")
 
-# What the ledger of a study reads of an event, in this order.
+# What an event holds, in the order in which `Events.after` hands it over; the ledger of a study reads the first part.
 ENTERED = ("sequence", "kind", "number", "arm", "level", "reward", "safety", "worker", "reason", "by", "at")
+COLUMNS = (*ENTERED, "step", "phase", "margin", "leader", "challenger", "gap", "writer", "key", "hash")
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class StudyRow:
     alarm_level: float
     created_at: int  # microseconds since 1970, UTC
     created_by: str
+    unchained: int = 0  # how many of its events were there before they were chained
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ class Arms:
 
 
 class Events(Protocol):
-    """The events of one study within one step. An event is a mapping of the names in `ENTERED`, and of step, phase,
-    margin, leader, challenger, gap and writer, to whole numbers, floats, text, bytes (safety) or None."""
+    """The events of one study within one step. An event is a mapping of the names in `COLUMNS` to whole numbers,
+    floats, text, bytes (safety and hash) or None."""
 
     def after(self, sequence: int) -> Iterable[Sequence[Any]]:
-        """What happened since, in order of sequence: the values of `ENTERED`, in their order."""
+        """What happened since, in order of sequence: the values of `COLUMNS`, in their order."""
 
     def of_pull(self, number: int) -> list[dict[str, Any]]:
         """The events of this pull in full, in order of step: the one that opened it (step 0) and, if there is one, the
@@ -70,9 +71,15 @@ class Events(Protocol):
     def all(self) -> Iterator[dict[str, Any]]:
         """Every event in full, in order of sequence; what was not given is None."""
 
+    def keyed(self, key: str) -> dict[str, Any] | None:
+        """The event with this key in full; None if there is none."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC, by the clock of the storage: one clock for all who write to it."""
+
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        """Adds the events. A sequence, or a step of a pull, that was used before is refused with a StorageError, and so
-        is an event without a kind."""
+        """Adds the events. A sequence, a step of a pull or a key that was used before is refused with a StorageError,
+        and so is an event without a kind."""
 
 
 @runtime_checkable
@@ -95,8 +102,11 @@ class Store(Protocol):
     def listed(self) -> list[dict[str, Any]]:
         """Every study in order of name: name, created_at, created_by, policy, fold, and events, their number."""
 
-    def delete(self, name: str) -> None:
-        """Forgets the study and all its events; StudyNotFound if there is none."""
+    def delete(self, name: str, key: str | None = None) -> None:
+        """Forgets the study and all its events; StudyNotFound if there is none.
+
+        With a key nothing happens if a study of this name was deleted with it before; KeyUsed if another one was.
+        """
 
     def write(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
         """What the work returns, once everything that it appended is kept; nobody else writes meanwhile.
@@ -105,8 +115,11 @@ class Store(Protocol):
         StudyNotFound if the study is gone.
         """
 
-    def read(self, study: int, name: str) -> AbstractContextManager[Events]:
-        """The events of the study as they are at one moment; StudyNotFound if it is gone."""
+    def read(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
+        """What the work returns, which sees the events of the study as they are at one moment.
+
+        It may be done anew, like that of `write`. StudyNotFound if the study is gone.
+        """
 
 
 VERBS = ("address", "create", "find", "listed", "delete", "write", "read")

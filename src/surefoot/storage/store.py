@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from surefoot.errors import InvalidInput, StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
+from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
 from surefoot.storage import tables
 from surefoot.storage.addresses import FORMS, Address, address_of
 from surefoot.storage.databases import Database
 from surefoot.storage.faults import is_lost_connection, named_faults
-from surefoot.storage.protocol import ENTERED, VERBS, Arms, Events, Result, Store, StudyRow
+from surefoot.storage.protocol import COLUMNS, VERBS, Arms, Events, Result, Store, StudyRow
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
 
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
@@ -33,7 +32,7 @@ class DatabaseEvents:
 
     def after(self, sequence: int) -> Iterator[Row[Any]]:
         """What happened since, in order, as far as the ledger reads it; handed on while it is read."""
-        columns = [tables.events.c[name] for name in ENTERED]
+        columns = [tables.events.c[name] for name in COLUMNS]
         found = select(*columns).where(self._mine, tables.events.c.sequence > sequence)
         for part in self._connection.execute(found.order_by(tables.events.c.sequence)).partitions(AT_ONCE):
             yield from part
@@ -54,6 +53,20 @@ class DatabaseEvents:
         found = select(tables.events).where(self._mine).order_by(tables.events.c.sequence)
         for row in self._connection.execute(found.execution_options(yield_per=BULK)):
             yield dict(row._mapping)
+
+    def keyed(self, key: str) -> dict[str, Any] | None:
+        """The event with this key in full."""
+        row = self._connection.execute(
+            select(tables.events).where(self._mine, tables.events.c.key == key)
+        ).one_or_none()
+        return None if row is None else dict(row._mapping)
+
+    def now(self) -> int:
+        """The moment, by the clock of the server; where there is none, by that of this machine."""
+        if self._connection.dialect.name != "postgresql":
+            return time.time_ns() // 1_000
+        moment = func.floor(func.extract("epoch", func.clock_timestamp()) * 1_000_000)
+        return int(self._connection.execute(select(moment)).scalar_one())
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         """Adds the events, whose sequences follow each other."""
@@ -116,15 +129,21 @@ class DatabaseStore:
         with named_faults(self.address), self._database.reading() as connection:
             return [dict(row._mapping) for row in connection.execute(wanted)]
 
-    def delete(self, name: str) -> None:
-        """Forgets the study and all its events, and its arms unless another study has the same."""
+    def delete(self, name: str, key: str | None = None) -> None:
+        """Forgets the study and all its events, and its arms unless another study has the same; a line about it stays.
+
+        With a key, a study that was deleted with it before is not looked for again, whatever has its name now.
+        """
 
         def work(connection: Connection) -> None:
             one_at_a_time(connection)
+            if key is not None and _deleted_with(connection, key, name):
+                return
             found = _id_of(connection, name)
             if found is None:
                 raise StudyNotFound(name, str(self.address), _names(connection))
             self._lock(connection, found, name)
+            _note_deletion(connection, found, name, key)
             connection.execute(delete(tables.events).where(tables.events.c.study == found))
             connection.execute(delete(tables.studies).where(tables.studies.c.id == found))
             used = select(tables.studies.c.arms)
@@ -146,13 +165,12 @@ class DatabaseStore:
 
         return self._written(locked)
 
-    @contextmanager
-    def read(self, study: int, name: str) -> Iterator[Events]:
-        """The events of the study as they are at one moment."""
+    def read(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
+        """What the work returns, which sees the events of the study as they are at one moment."""
         with named_faults(self.address), self._database.reading() as connection:
             if connection.execute(_row_of(study)).one_or_none() is None:
                 raise StudyNotFound(name, str(self.address), _names(connection))
-            yield DatabaseEvents(connection, study)
+            return work(DatabaseEvents(connection, study))
 
     # -- within ---------------------------------------------------------------------------------------------
 
@@ -233,6 +251,24 @@ def _id_of(connection: Connection, name: str) -> int | None:
 def _names(connection: Connection) -> list[str]:
     found = select(tables.studies.c.name).order_by(tables.studies.c.name).limit(20)
     return list(connection.execute(found).scalars())
+
+
+def _deleted_with(connection: Connection, key: str, name: str) -> bool:
+    """Whether the study was deleted with this key before; one that another was deleted with is refused."""
+    found = select(tables.deletions.c.name).where(tables.deletions.c.key == key)
+    before = connection.execute(found).scalar_one_or_none()
+    if before is not None and before != name:
+        raise KeyUsed(key, f"delete the study {before!r}")
+    return before is not None
+
+
+def _note_deletion(connection: Connection, study: int, name: str, key: str | None) -> None:
+    """Notes what is about to be deleted: how many events, and the hash of the last."""
+    mine = tables.events.c.study == study
+    last = select(tables.events.c.sequence, tables.events.c.hash).where(mine)
+    count, head = connection.execute(last.order_by(tables.events.c.sequence.desc()).limit(1)).one_or_none() or (0, None)
+    at = DatabaseEvents(connection, study).now()
+    connection.execute(insert(tables.deletions).values(name=name, at=at, events=count, head=head, key=key))
 
 
 def _keep_arms(connection: Connection, arms: Arms) -> None:

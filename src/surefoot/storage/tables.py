@@ -1,4 +1,4 @@
-"""The tables: studies, the arms they choose from, and the events that happened to them.
+"""The tables: studies, the arms they choose from, the events that happened to them, and what was deleted.
 
 An event is written once and never changed. `sequence` counts a study's events from 1 without a gap and alone gives
 their order; `number` is the pull that an event is about. `step` is 0 for the event that opens a number and 1 for the
@@ -10,6 +10,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -21,7 +22,7 @@ from sqlalchemy import (
 )
 
 VERSION_TABLE = "surefoot_version"
-REVISIONS = ("0001",)  # every arrangement of the tables so far, oldest first; the last one is this version's
+REVISIONS = ("0001", "0002")  # every arrangement of the tables so far, oldest first; the last one is this version's
 
 # Names of constraints are fixed, so that later migrations can address them on every database.
 metadata = MetaData(
@@ -57,6 +58,7 @@ studies = Table(
     Column("alarm_level", Double, nullable=False),
     Column("created_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("created_by", String(40), nullable=False),  # the version of surefoot
+    Column("unchained", BigInteger, nullable=False, server_default="0"),  # events that were there before the chain
     sqlite_autoincrement=True,  # the number of a deleted study is never used again
 )
 
@@ -66,8 +68,8 @@ events = Table(
     Column("study", Integer, ForeignKey(studies.c.id), primary_key=True, autoincrement=False),
     Column("sequence", BigInteger, primary_key=True, autoincrement=False),
     Column("kind", String(16), nullable=False),
-    Column("at", BigInteger, nullable=False),  # microseconds since 1970, UTC, by the clock of whoever wrote it
-    Column("writer", BigInteger, nullable=False),  # drawn at random by whoever wrote it
+    Column("at", BigInteger, nullable=False),  # microseconds since 1970, UTC, by the clock of the storage
+    Column("writer", BigInteger, nullable=False),  # drawn at random for each step
     Column("number", BigInteger),
     Column("step", SmallInteger),
     Column("arm", Integer),
@@ -82,6 +84,21 @@ events = Table(
     Column("gap", Double),
     Column("reason", Text),  # from here on what a person said
     Column("by", String(200)),
+    Column("key", String(200)),  # under which a caller may repeat the step without doing it twice
+    Column("hash", LargeBinary),  # SHA-256 over the event and the hash before it: see studies.chain
     UniqueConstraint("study", "number", "step"),
     sqlite_with_rowid=False,
+)
+Index("uq_surefoot_events_study_key", events.c.study, events.c.key, unique=True)
+
+deletions = Table(
+    "surefoot_deletions",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", String(200), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("events", BigInteger, nullable=False),  # how many there were
+    Column("head", LargeBinary),  # the hash of the last one
+    Column("key", String(200), unique=True),
+    sqlite_autoincrement=True,
 )

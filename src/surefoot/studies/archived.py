@@ -1,7 +1,8 @@
 """Studies of other versions: they can be read, exported and carried over; nothing in them is decided again."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Never
 
 import numpy as np
@@ -17,7 +18,7 @@ from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
-from surefoot.studies.handle import Decide, Handle, Settings
+from surefoot.studies.handle import Handle, Settings, Step
 from surefoot.studies.study import Study
 
 
@@ -88,18 +89,20 @@ class ArchivedLedger(StudyLedger):
 class ArchivedHandle(Handle):
     """A study that is only read."""
 
-    def __init__(self, store: Store, identity: int, name: str, settings: Settings, differences: list[str]) -> None:
-        super().__init__(store, identity, name, settings)
+    def __init__(
+        self, store: Store, identity: int, name: str, settings: Settings, origin: bytes, differences: list[str]
+    ) -> None:
+        super().__init__(store, identity, name, settings, origin)
         self.differences = differences
 
-    def write(self, decide: Decide, begin: Callable[[], None] | None = None) -> Never:
+    def write(self, step: Step[Any]) -> Never:
         """Refuses: nothing is decided by other rules than those the study began with."""
         raise OtherVersion(self.name, self.differences)
 
     def new_ledger(self) -> StudyLedger:
         """An empty account."""
         ledger = ArchivedLedger(self.settings)
-        ledger.where = str(self.store.address)
+        ledger.where, ledger.head = str(self.store.address), self.origin
         return ledger
 
 
@@ -107,12 +110,13 @@ class ArchivedStudy(Study):
     """A study that was begun with other versions. Everything that only reads works; every verb that would change it is
     refused by name. `sf.create_study(..., warm_start=study)` carries its data into a new one."""
 
-    def __init__(self, store: Store, identity: int, name: str, settings: Settings, differences: list[str]) -> None:
-        super().__init__(store, identity, name, settings)
+    def __init__(
+        self, store: Store, identity: int, name: str, settings: Settings, origin: bytes, differences: list[str]
+    ) -> None:
+        super().__init__(store, identity, name, settings, origin)
         self.differences = tuple(differences)
-        self._handle = ArchivedHandle(store, identity, name, settings, differences)
+        self._handle = ArchivedHandle(store, identity, name, settings, origin, differences)
 
-    def audit(self) -> AuditReport:
+    def audit(self, *, head: str | None = None) -> AuditReport:
         """Whether its events follow each other; decisions are not recomputed, since other rules took them."""
-        found = super().audit()
-        return AuditReport(found.study, found.events, found.pulls, (), "; ".join(self.differences))
+        return replace(super().audit(head=head), mismatches=(), not_recomputed="; ".join(self.differences))

@@ -6,11 +6,13 @@ that race again and again is content with fewer, and a single pull is chosen wit
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from surefoot.core.types import Decision
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.handle import Handle
 
+Answer = TypeVar("Answer")
 TRIES = 3  # to choose all that are wanted, before fewer will do
 
 
@@ -39,19 +41,21 @@ class Choice:
             return ledger.learner.choose(ledger.anticipated, 1)
         raise NotChosen(count)
 
-    def settled(self, step: Callable[[], object]) -> None:
+    def settled(self, step: Callable[[], Answer]) -> Answer:
         """Takes the step, which asks `of`, until what it needs is prepared."""
         while True:
             try:
-                step()
-                return
+                return step()
             except NotChosen as wish:
                 self._prepare(wish.count)
 
     def _prepare(self, count: int) -> None:
         """Chooses so many for the study as it stands now."""
-        with self._handle.lock:
-            ledger = self._handle.caught_up()
-            self._chosen = ledger.learner.choose(ledger.anticipated, count) if ledger.outcome is None else []
-            self._place = (ledger.sequence, count) if self._chosen else (-1, 0)
+
+        def choose(ledger: StudyLedger) -> tuple[int, list[tuple[Decision, float]]]:
+            chosen = ledger.learner.choose(ledger.anticipated, count) if ledger.outcome is None else []
+            return ledger.sequence, chosen
+
+        sequence, self._chosen = self._handle.view(choose)
+        self._place = (sequence, count) if self._chosen else (-1, 0)
         self._tries += 1

@@ -19,6 +19,8 @@ from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_result
+from surefoot.studies.following import Followed
+from surefoot.studies.keys import Keyed
 from surefoot.studies.listing import as_time
 from surefoot.studies.refusals import events_of, result_to_revise
 
@@ -38,6 +40,15 @@ class Corrected:
     def to_dict(self) -> dict[str, Any]:
         """It as plain data."""
         return asdict(self) | {"recalled": list(self.recalled)}
+
+
+def corrected_before(key: str | None, verb: str, request: object) -> Keyed[tuple[Corrected, Followed]]:
+    """A revision that may have been made before, under a key."""
+
+    def unpacked_answer(said: dict[str, Any], stored: Events) -> tuple[Corrected, Followed]:
+        return Corrected(**said | {"recalled": tuple(said["recalled"])}), Followed()
+
+    return Keyed(key, verb, request, lambda answer: answer[0].to_dict(), unpacked_answer)
 
 
 class New:

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from surefoot.errors import StorageDamaged
-from surefoot.live.ledger import Holding, Impossible, Stop
+from surefoot.live.ledger import Holding, Impossible, Stop, Told
 from surefoot.live.revisable import RevisableLedger
+from surefoot.storage.protocol import ENTERED
 from surefoot.studies import events
 from surefoot.studies.import_order import Statement
+
+READ = len(ENTERED)
 
 
 class StudyLedger(RevisableLedger):
@@ -15,28 +18,32 @@ class StudyLedger(RevisableLedger):
 
     where = "memory"  # the address of the storage, for messages
     sequence = 0  # of the last event
+    head = b""  # its hash
     end: str | None = None  # what was stored when the policy stopped
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.earlier_ends: list[str] = []  # what was stored at ends that a correction reopened or replaced
         self.recalled: dict[str, list[int]] = {}  # by worker: what was recalled since it last was given a pull
+        self.late: list[tuple[int, Told]] = []  # results that came after their pulls had been given up
         self.statements: list[Statement] = []  # about the tables that were taken over
         self.in_doubt: list[int] = []  # numbers of the rows among whose order a new one is looked at
         self._to_come = 0  # rows of a table that has begun
         self._exempt = False  # whether their order was confirmed, or is that of another study
 
     def take(self, rows: Iterable[Sequence[Any]], *, audit: bool = True) -> None:
-        """Goes on with these events, each in the order of `storage.ENTERED`; with `audit` decisions are recomputed.
+        """Goes on with these events, each in the order of `COLUMNS`; with `audit` decisions are recomputed.
 
         Without it they are new, and what has waited is brought in by whoever wrote them: it is to be judged.
         """
         try:
-            for sequence, kind, number, *rest in rows:
+            for row in rows:
+                sequence, kind, number, *rest = row[:READ]
                 if sequence != self.sequence + 1:
                     raise Impossible(f"misses event {self.sequence + 1}", number)
                 self.sequence = sequence
                 self._enter(kind, number, *rest, audit=audit)
+                self.head = row[-1]
             if audit:
                 self.settle()
             else:
@@ -84,6 +91,10 @@ class StudyLedger(RevisableLedger):
             self.release(reason)
         elif kind == events.END:
             self.end = reason
+        elif kind == events.LATE:
+            self.late.append((number, (level, reward, safety)))
+        elif kind == events.KEY:
+            pass  # about the step that it ends, and nothing in the study
         else:
             raise Impossible(f"holds an event of the unknown kind {kind!r}", number)
 

@@ -18,6 +18,8 @@ END = "end"  # the policy has stopped; the reason holds what it said, as JSON
 HOLD, HOLD_ALL = "hold", "hold-all"  # a result is implausible; on the unsafe side nobody is given a pull
 CONFIRM = "confirm"  # a result is taken in although it is implausible
 CORRECT, VOID, RECALL = "correct", "void", "recall"
+LATE = "late"  # a result came after its pull had been given up: it is kept, and does not count
+KEY = "key"  # the step before it was taken under a key; the reason holds what was asked and answered, as JSON
 
 # The state of a pull after the event that closes it.
 CLOSES = {
@@ -39,7 +41,7 @@ def now() -> int:
 
 
 def new_writer() -> int:
-    """A number by which whoever writes events is known again."""
+    """A number by which the events of one step are known again."""
     return secrets.randbits(63)
 
 
@@ -72,6 +74,11 @@ def corrected(number: int, result: Told, reason: str, by: str) -> Event:
 def voided(number: int, reason: str, by: str) -> Event:
     """The result of a pull does not count."""
     return {"kind": VOID, "number": number, "reason": reason, "by": by}
+
+
+def late(number: int, result: Told) -> Event:
+    """The result of a pull came after it had been given up."""
+    return {"kind": LATE, "number": number, **as_told(result)}
 
 
 def as_told(result: Told) -> Event:

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from surefoot.errors import (
     AuditWarning,
@@ -23,12 +24,14 @@ from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import faced
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_seed, text
-from surefoot.storage.protocol import ENTERED, Store, StudyRow
+from surefoot.storage.chain import chained, origin_of
+from surefoot.storage.protocol import COLUMNS, Store, StudyRow
 from surefoot.storage.store import open_store
 from surefoot.studies import events
 from surefoot.studies.archived import ArchivedHandle, ArchivedStudy
 from surefoot.studies.events import Event, new_writer
 from surefoot.studies.handle import Handle, Settings
+from surefoot.studies.keys import KEY, Keyed, unanswered
 from surefoot.studies.listing import STORED_INTAKE
 from surefoot.studies.rows import (
     arms_of,
@@ -60,6 +63,7 @@ def create_study(
     intake: Intake = BY_NUMBER,
     alarm_level: float = LEVEL,
     warm_start: Study | None = None,
+    key: str | None = None,
     fold: str | None = None,
 ) -> Study:
     """A new study in the storage: at an address (SUREFOOT_STORAGE, or surefoot.db, if none is named), or a store of
@@ -74,6 +78,8 @@ def create_study(
     warm_start      another study under the same truth, all of whose results are taken over, in order of number; the
                     new study decides after the last. Its promise needs epsilon, delta and arms that were not chosen
                     after looking at those results
+    key             a text of your own for this step: who repeats it with the same key, because a crash left unknown
+                    whether the study was made, is given the study
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "Build one with sf.Problem(...).")
@@ -85,18 +91,35 @@ def create_study(
     faced(settings.policy, problem).check_memory(states=AT_ONCE)
     if warm_start is not None and not isinstance(warm_start, Study):
         raise InvalidInput("warm_start", warm_start, "must be a Study", "Open it with sf.load_study.")
-    history = [] if warm_start is None else stamped(history_for(problem, warm_start))
+    history = [] if warm_start is None else history_for(problem, warm_start)
+    keyed = unanswered(key, "create", comparable(row))
+    arms = arms_of(problem)
+    origin = origin_of(row, arms.digest)
     store = open_store(storage, create=True)
     try:
-        identity = store.create(row, arms_of(problem), history)
+        first = stamped(origin, [*history, keyed.event(None)] if keyed else history)
+        identity = store.create(row, arms, first)
     except StudyExists:
+        if keyed and was_made(store, row.name, keyed):
+            return opened(store, row.name, policy)
         if not load_if_exists:
             raise
         return continued(store, row, policy)
-    study = Study(store, identity, row.name, settings)
+    study = Study(store, identity, row.name, settings, origin)
     if history:
         study.raise_alarms()
     return study
+
+
+def was_made(store: Store, name: str, keyed: Keyed[None]) -> bool:
+    """Whether the study of this name was made with this key."""
+    identity, _, _ = store.find(name)
+    return bool(store.read(identity, name, keyed.answered))
+
+
+def comparable(row: StudyRow) -> dict[str, Any]:
+    """What makes a study another one: all but when and by which version it was made."""
+    return {name: value for name, value in vars(row).items() if name not in ("created_at", "created_by")}
 
 
 def load_study(name: str, storage: str | Store | None = None, *, policy: object = None) -> Study:
@@ -108,9 +131,9 @@ def load_study(name: str, storage: str | Store | None = None, *, policy: object 
     return opened(open_store(storage), text("name", name, NAME), policy)
 
 
-def delete_study(name: str, storage: str | Store | None = None) -> None:
-    """Forgets the study and all its events, for ever."""
-    open_store(storage).delete(text("name", name, NAME))
+def delete_study(name: str, storage: str | Store | None = None, *, key: str | None = None) -> None:
+    """Forgets the study and all its events, for ever. With a key it may be repeated: nothing more is deleted."""
+    open_store(storage).delete(text("name", name, NAME), None if key is None else text("key", key, KEY))
 
 
 def import_study(
@@ -121,13 +144,15 @@ def import_study(
     row = carried.row if name is None else replace(carried.row, name=text("name", name, NAME))
     store = open_store(storage, create=True)
     try:
-        ledger = handle_for(store, 0, row, settings_in(row, carried.arms, policy)).new_ledger()
-        ledger.take([[event.get(column) for column in ENTERED] for event in carried.events])
+        origin = origin_of(row, carried.arms.digest)
+        events_again = list(chained(origin, carried.events))
+        ledger = handle_for(store, 0, row, settings_in(row, carried.arms, policy), origin).new_ledger()
+        ledger.take([[event.get(column) for column in COLUMNS] for event in events_again])
     except PolicyNeeded:
         raise
     except (SurefootError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput("path", str(path), f"holds what cannot be a study ({error})", REMEDY) from error
-    store.create(row, carried.arms, carried.events)
+    store.create(row, carried.arms, events_again)
     return opened(store, row.name, policy)
 
 
@@ -144,16 +169,19 @@ def opened(store: Store, name: str, policy: object = None) -> Study:
         raise damaged(store, name, error) from error
     except (SurefootError, ValueError, KeyError, TypeError) as error:
         raise damaged(store, name, error) from error
-    others = differences(stored_versions(row), versions_of(settings.policy, settings.problem))
+    others, origin = (
+        differences(stored_versions(row), versions_of(settings.policy, settings.problem)),
+        origin_of(row, arms.digest),
+    )
     if others:
         warnings.warn(
             f"The study {name!r} opens for reading only: {'; '.join(others)}. Its decisions are not recomputed.",
             OtherVersionWarning,
             stacklevel=outside(),
         )
-        return ArchivedStudy(store, identity, row.name, settings, others)
-    study = Study(store, identity, row.name, settings)
-    if found := study._handle.caught_up().mismatches:
+        return ArchivedStudy(store, identity, row.name, settings, origin, others)
+    study = Study(store, identity, row.name, settings, origin)
+    if found := study._handle.view(lambda ledger: list(ledger.mismatches)):
         warnings.warn(
             f"The study {name!r} holds {len(found):,} pull(s) that are not the ones recomputed: {first_few(found)}. "
             "They stay, because they happened; another version or an edited database may be the reason.",
@@ -163,12 +191,12 @@ def opened(store: Store, name: str, policy: object = None) -> Study:
     return study
 
 
-def handle_for(store: Store, identity: int, row: StudyRow, settings: Settings) -> Handle:
+def handle_for(store: Store, identity: int, row: StudyRow, settings: Settings, origin: bytes) -> Handle:
     """The handle of a study, one that only reads if its versions are not the present ones."""
     others = differences(stored_versions(row), versions_of(settings.policy, settings.problem))
     if others:
-        return ArchivedHandle(store, identity, row.name, settings, others)
-    return Handle(store, identity, row.name, settings)
+        return ArchivedHandle(store, identity, row.name, settings, origin, others)
+    return Handle(store, identity, row.name, settings, origin)
 
 
 def damaged(store: Store, name: str, error: Exception) -> StorageDamaged:
@@ -208,7 +236,8 @@ def checked_intake(intake: object, fold: object) -> Intake:
     return intake  # type: ignore[return-value]
 
 
-def stamped(history: list[Event]) -> list[Event]:
+def stamped(origin: bytes, first: list[Event]) -> list[Event]:
     """The events as the first ones of a new study."""
     at, writer = events.now(), new_writer()
-    return [{"sequence": i, "at": at, "writer": writer, **event} for i, event in enumerate(history, start=1)]
+    rows = ({"sequence": i, "at": at, "writer": writer, **event} for i, event in enumerate(first, start=1))
+    return list(chained(origin, rows))

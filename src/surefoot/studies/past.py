@@ -1,6 +1,9 @@
 """How a study came to where it is: its stored events once more, with a look at every so many of them."""
 
+from typing import Any
+
 from surefoot.live.pulls import Status
+from surefoot.storage.protocol import Events
 from surefoot.studies.handle import Handle
 
 
@@ -15,8 +18,11 @@ class Past:
     def moments(self, most: int) -> list[Status]:
         """Where the study stood at evenly spaced events since the last time, at most so many; the last is now."""
         handle, ledger = self._handle, self._ledger
-        with handle.store.read(handle.identity, handle.name) as stored:
-            rows = [tuple(row) for row in stored.after(ledger.sequence)]
+
+        def since(stored: Events) -> list[tuple[Any, ...]]:
+            return [tuple(row) for row in stored.after(ledger.sequence)]
+
+        rows = handle.store.read(handle.identity, handle.name, since)
         found = [] if self._begun else [ledger.status()]
         self._begun = True
         size = max(1, -(-len(rows) // most))

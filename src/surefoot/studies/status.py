@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import TypedDict, cast
 
-from surefoot.live.learner import Learner
 from surefoot.live.ledger import HELD, OPEN, STATES, Intake
 from surefoot.live.pulls import Status, StatusDocument
 from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
+from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.corrections import revision_in_words
 from surefoot.studies.entries import StudyLedger
@@ -24,7 +24,7 @@ DONE = {
 }  # fmt: skip
 TOLD = {
     events.TELL: "told", events.CONFIRM: "told and confirmed", events.CORRECT: "corrected", events.HOLD: "held",
-    events.HOLD_ALL: "held, and with it all pulls",
+    events.HOLD_ALL: "held, and with it all pulls", events.LATE: "told late, not counted",
 }  # fmt: skip
 
 
@@ -55,6 +55,8 @@ class StudyStatusDocument(StatusDocument):
     intake: Intake
     max_pulls: int | None
     imports: list[str]
+    late: list[int]
+    head: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class StudyStatus(Status):
     intake: Intake
     max_pulls: int | None
     imports: list[str]  # what was stated about each table that was taken over
+    late: list[int]  # pulls whose results came after they had been given up, and do not count
+    head: str  # the hash of the last event: whoever keeps it can prove later that nothing was changed
 
     def to_dict(self) -> StudyStatusDocument:
         """The status as plain data."""
@@ -107,6 +111,8 @@ def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: Stud
         intake=ledger.intake,
         max_pulls=max_pulls,
         imports=[statement.words for statement in ledger.statements],
+        late=[number for number, _ in ledger.late],
+        head=ledger.head.hex(),
     )
 
 
@@ -129,7 +135,7 @@ class Overview:
     """A study at one moment."""
 
     status: StudyStatus
-    learner: Learner  # to be read only
+    keeps_limits: bool
     waiting: tuple[Waiting, ...]  # the oldest few
     latest: tuple[tuple[int, str], ...]  # when and what, the last few events, newest first
 
@@ -137,16 +143,18 @@ class Overview:
 def overview_of(handle: Handle) -> Overview:
     """The study as it is now; nothing is written, and nobody is held up."""
     settings = handle.settings
-    with handle.lock, handle.store.read(handle.identity, handle.name) as stored:
-        ledger = handle.catch_up(stored)
+    names = settings.problem.names
+
+    def see(ledger: StudyLedger, stored: Events) -> Overview:
         opened = [stored.of_pull(number)[0] for number in ledger.open_numbers[:OPEN_SHOWN]]
         last = range(ledger.sequence, max(ledger.sequence - LATEST_SHOWN, 0), -1)
         latest = [event for sequence in last if (event := stored.at(sequence)) is not None]
         status = status_of(handle.name, settings.max_pulls, settings.alarm_level, ledger)
-    names = settings.problem.names
-    waiting = (Waiting(e["number"], names[e["arm"]], e["level"], e["worker"], e["at"]) for e in opened)
-    told = tuple((event["at"], in_words(settings.problem, event)) for event in latest)
-    return Overview(status, ledger.learner, tuple(waiting), told)
+        waiting = (Waiting(e["number"], names[e["arm"]], e["level"], e["worker"], e["at"]) for e in opened)
+        told = tuple((event["at"], in_words(settings.problem, event)) for event in latest)
+        return Overview(status, ledger.learner.guarantee.keeps_limits, tuple(waiting), told)
+
+    return handle.look(see)
 
 
 def in_words(problem: Problem, event: Event) -> str:

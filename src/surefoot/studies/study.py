@@ -4,11 +4,11 @@ The file is long because these are the verbs that users have, each with what it 
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
@@ -33,16 +33,19 @@ from surefoot.live.statements import statement_of
 from surefoot.problem.checks import number, text
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
+from surefoot.studies.auditing import audit_of
 from surefoot.studies.certificates import certificate_of
 from surefoot.studies.choices import Choice
-from surefoot.studies.corrections import Corrected, New, correction, what_changed
+from surefoot.studies.corrections import Corrected, New, corrected_before, correction, what_changed
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
-from surefoot.studies.handle import Before, Decide, Handle, Settings, alarms_in, end_of
+from surefoot.studies.following import Followed, followed, silent
+from surefoot.studies.handle import Before, Decide, Handle, Settings, Step, alarms_in, end_of
 from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
 from surefoot.studies.inputs import closing_reason, pull_number, said_name, said_reason
+from surefoot.studies.keys import Keyed, unanswered
 from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_stopped, result_to_revise
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.status import StudyStatus, status_of
@@ -53,10 +56,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+Found = TypeVar("Found")
+
+
 class Study:
     """One experiment in a storage. Made by `create_study` and `load_study`."""
 
-    def __init__(self, store: Store, identity: int, name: str, settings: Settings) -> None:
+    def __init__(self, store: Store, identity: int, name: str, settings: Settings, origin: bytes) -> None:
         self.name = name
         self.problem = settings.problem
         self.policy = settings.policy
@@ -64,21 +70,24 @@ class Study:
         self.max_pulls = settings.max_pulls
         self.intake = settings.intake
         self.alarm_level = settings.alarm_level
-        self._handle = Handle(store, identity, name, settings)
+        self._handle = Handle(store, identity, name, settings, origin)
         self._index = {name: k for k, name in enumerate(settings.problem.names)} | {NOTHING: -1}
 
     # -- ask and tell ---------------------------------------------------------------------------------------
 
     @overload
-    def ask(self, n: None = None, *, worker: str | None = None) -> Pull: ...
+    def ask(self, n: None = None, *, worker: str | None = None, key: str | None = None) -> Pull: ...
     @overload
-    def ask(self, n: int, *, worker: str | None = None) -> list[Pull]: ...
-    def ask(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
+    def ask(self, n: int, *, worker: str | None = None, key: str | None = None) -> list[Pull]: ...
+    def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> Pull | list[Pull]:
         """The next pull, or the next n to be applied side by side.
 
         A named worker that asks again is given back what it has open; without a name every ask is a new pull. n is at
         most 1,000. Where fewer are left of max_pulls, so many are given; and while others keep changing the study
         faster than n pulls are chosen, fewer, at least one. The storage is not held while they are chosen.
+
+        key  a text of your own for this step, here and for every verb that writes: who repeats it with the same key,
+             because a crash left unknown whether it was taken, is given the first answer and nothing happens twice
         """
         wanted = 1 if n is None else check_batch(n)
         who = None if worker is None else text("worker", worker, "Give the worker a short name.")
@@ -100,20 +109,28 @@ class Study:
         given: list[Pull] = []
         recalled: list[int] = []
         choice = Choice(self._handle)
-        choice.settled(lambda: self._handle.write(decide, begin=given.clear))
+        keyed: Keyed[list[Pull]] = Keyed(
+            key, "ask", (n, who), lambda pulls: [pull.number for pull in pulls],
+            lambda numbers, stored: [self._stored_pull(stored, each) for each in numbers],
+        )  # fmt: skip
+        step = Step(decide, lambda ledger, before: list(given), given.clear, keyed)
+        pulls = choice.settled(lambda: self._handle.write(step))
         if recalled:
             warn_of_recall(sorted(recalled))
-        return given[0] if n is None else given
+        return pulls[0] if n is None else pulls
 
     def tell(
-        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False
-    ) -> None:
+        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False,
+        key: str | None = None,
+    ) -> None:  # fmt: skip
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
         larger number, or one still open. The same numbers once more are accepted silently; other numbers are refused,
         and both are shown. What is implausible (chances below 1e-9 under all that is still possible) is refused by name
-        and held, until the pull is told again: another value, or the same with `confirm=True`.
+        and held, until the pull is told again: another value, or the same with `confirm=True`. The result of a pull
+        that was given up is kept and does not count, which PullClosed says; if it lies far beyond a limit, the study
+        is frozen.
         """
         told = pull_number(pull)
         value, readings = measured(self.problem, reward, safety)
@@ -121,31 +138,38 @@ class Study:
 
         telling = Telling(told, pull if isinstance(pull, Pull) else None, value, readings, applied, confirm)
         said = Said()
-        ledger, before = self._handle.write(
-            lambda ledger, stored: events_for(self.problem, ledger, stored, telling, said), begin=said.clear
-        )
-        if ledger.outcome == "breakdown" and ledger.learner.pulls != before.pulls:
-            raise NumericalBreakdown("the estimates", ledger.learner.pulls)
+
+        def conclude(ledger: StudyLedger, before: Before) -> Followed:
+            broken = ledger.outcome == "breakdown" and ledger.learner.pulls != before.pulls
+            failed = [NumericalBreakdown("the estimates", ledger.learner.pulls)] if broken else []
+            return followed(ledger, before, but=told, refused=[*failed, *said.refused])
+
+        def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
+            return events_for(self.problem, ledger, stored, telling, said)
+
+        request = telling._replace(pull=None)
+        keyed = Keyed(key, "tell", request, Followed.to_plain, Followed.from_plain)
+        after = self._handle.write(Step(decide, conclude, said.clear, keyed))
         for asked, at in said.too_high:  # after all is kept: a warning may be an error here
             warn_of_level(asked, at)
-        self._warn_of_what_followed(ledger, before, but=told)
-        for refusal in said.refused:
+        self._warn_of(after)
+        for refusal in after.refused:
             raise refusal
 
     @overload
     def add(
         self, arm: int | str, level: float, reward: float, safety: Safety, *, not_because_of_result: bool = False,
-        source: str | None = None, confirm: bool = False,
+        source: str | None = None, confirm: bool = False, key: str | None = None,
     ) -> int: ...  # fmt: skip
     @overload
     def add(
         self, arm: object, *, order: str | None = None, time: str | None = None, not_because_of_result: bool = False,
-        source: str | None = None, confirm: bool = False,
+        source: str | None = None, confirm: bool = False, key: str | None = None,
     ) -> range: ...  # fmt: skip
     def add(
         self, arm: object, level: object = ABSENT, reward: object = ABSENT, safety: object = ABSENT, *,
         order: str | None = None, time: str | None = None, not_because_of_result: bool = False,
-        source: str | None = None, confirm: bool = False,
+        source: str | None = None, confirm: bool = False, key: str | None = None,
     ) -> int | range:  # fmt: skip
         """The number of a result that was measured elsewhere, under the same truth, and is taken over; or, for a whole
         table in place of the arm, the numbers of its rows.
@@ -177,62 +201,71 @@ class Study:
             return import_events(self.problem, ledger, taken)
 
         made: list[int] = []
-        ledger, before = self._handle.write(decide)
-        self._warn_of_what_followed(ledger, before)
-        return made[0] if one else range(made[0], made[0] + len(taken.rows))
+        keyed: Keyed[tuple[int, Followed]] = Keyed(
+            key, "add", (taken, confirm), lambda answer: answer[0], lambda first, stored: (int(first), Followed())
+        )
+        first, after = self._handle.write(
+            Step(decide, lambda ledger, before: (made[0], followed(ledger, before)), made.clear, keyed)
+        )
+        self._warn_of(after)
+        return first if one else range(first, first + len(taken.rows))
 
     # -- pulls that never come back -------------------------------------------------------------------------
 
-    def cancel(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
+    def cancel(
+        self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False, key: str | None = None
+    ) -> None:
         """Gives up an open pull that was not applied.
 
         The promise needs that this depends neither on the pull's own result, nor on any result with a larger number,
         nor on one still open. The same holds for `fail` and `expire`.
         """
-        self._close(events.CANCEL, pull, reason, not_because_of_result)
+        self._close(events.CANCEL, pull, reason, not_because_of_result, key=key)
 
-    def fail(self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False) -> None:
+    def fail(
+        self, pull: Pull | int, reason: str, *, not_because_of_result: bool = False, key: str | None = None
+    ) -> None:
         """Gives up an open pull whose measurement failed, for reasons as independent of results as `cancel` says."""
-        self._close(events.FAIL, pull, reason, not_because_of_result)
+        self._close(events.FAIL, pull, reason, not_because_of_result, key=key)
 
     def expire(
         self, pull: Pull | int | None = None, *, older_than: timedelta | float | None = None,
-        reason: str = "no result came back", not_because_of_result: bool = False,
+        reason: str = "no result came back", not_because_of_result: bool = False, key: str | None = None,
     ) -> list[int]:  # fmt: skip
         """The numbers of the open pulls given up as stale: this one, or all that were asked for so long ago (seconds
-        or a timedelta); for reasons as independent of results as `cancel` says."""
+        or a timedelta, by the clock of the storage); for reasons as independent of results as `cancel` says."""
         if (pull is None) == (older_than is None):
             given = (pull, older_than)
             raise InvalidInput("pull or older_than", given, "exactly one of the two is needed", "Name one of them.")
         if pull is not None:
-            self._close(events.EXPIRE, pull, reason, not_because_of_result)
+            self._close(events.EXPIRE, pull, reason, not_because_of_result, key=key)
             return [pull_number(pull)]
         said = closing_reason(reason, not_because_of_result)
         seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
         age = number("older_than", seconds, "Give seconds, at least 0, or a timedelta.", at_least=0.0)
 
         def decide(ledger: StudyLedger, stored: Events) -> list[Event]:
-            latest = events.now() - 1_000_000 * age
-            old = [each for each in ledger.open_numbers if stored.of_pull(each)[0]["at"] <= latest]
-            expired[:] = old
-            return [events.closed(events.EXPIRE, each, said) for each in old]
+            latest = stored.now() - 1_000_000 * age
+            expired[:] = [each for each in ledger.open_numbers if stored.of_pull(each)[0]["at"] <= latest]
+            return [events.closed(events.EXPIRE, each, said) for each in expired]
 
         expired: list[int] = []
-        self._handle.write(decide)
-        return expired
+        keyed: Keyed[list[int]] = Keyed(key, "expire", (age, said), list, lambda numbers, stored: list(numbers))
+        return self._handle.write(Step(decide, lambda ledger, before: list(expired), keyed=keyed))
 
-    def abort(self, pull: Pull | int, reason: str, by: str) -> None:
+    def abort(self, pull: Pull | int, reason: str, by: str, *, key: str | None = None) -> None:
         """Records that an open pull was stopped while it was applied because it looked unsafe; freezes the study."""
-        self._close(events.ABORT, pull, reason, True, said_name(by))
+        self._close(events.ABORT, pull, reason, True, said_name(by), key=key)
 
     # -- emergency stop -------------------------------------------------------------------------------------
 
-    def freeze(self, reason: str, by: str) -> None:
+    def freeze(self, reason: str, by: str, *, key: str | None = None) -> None:
         """Stops the study at once: nobody is given a pull until a person releases it. Open pulls may still be told."""
         said, who = said_reason(reason), said_name(by)
-        self._handle.write(lambda ledger, stored: [events.held(events.FREEZE, said, who)])
+        step = unanswered(key, "freeze", said, who)
+        self._handle.write(Step(lambda ledger, stored: [events.held(events.FREEZE, said, who)], silent, keyed=step))
 
-    def release(self, reason: str, by: str) -> None:
+    def release(self, reason: str, by: str, *, key: str | None = None) -> None:
         """Lets a frozen study go on; the reason is kept."""
         said, who = said_reason(reason), said_name(by)
 
@@ -241,13 +274,13 @@ class Study:
                 raise NotFrozen(self.name)
             return [events.held(events.RELEASE, said, who)]
 
-        self._handle.write(decide)
+        self._handle.write(Step(decide, silent, keyed=unanswered(key, "release", said, who)))
 
     # -- results that are put right -------------------------------------------------------------------------
 
     def correct(
         self, number: Pull | int, *, reward: float | None = None, safety: Safety | None = None, reason: str, by: str,
-        confirm: bool = False,
+        confirm: bool = False, key: str | None = None,
     ) -> Corrected:  # fmt: skip
         """Puts a told result right: what is not given stays as it was told. All is learned anew with it; open pulls
         above what is certified then are recalled, and an answer that no longer stands is reopened.
@@ -257,10 +290,11 @@ class Study:
         new, said, who = New(self.problem, reward, safety), said_reason(reason), said_name(by)
         told = pull_number(number)
         return self._revise(
-            told, lambda ledger, stored: correction(self.problem, ledger, stored, told, new, said, who, confirm)
-        )
+            told, lambda ledger, stored: correction(self.problem, ledger, stored, told, new, said, who, confirm),
+            corrected_before(key, "correct", (told, new.reward, new.readings and new.readings.hex(), said, who)),
+        )  # fmt: skip
 
-    def void(self, number: Pull | int, *, reason: str, by: str) -> Corrected:
+    def void(self, number: Pull | int, *, reason: str, by: str, key: str | None = None) -> Corrected:
         """Takes a result out, told or held, for a reason that is not the result; in the budget it was a pull."""
         said, who, told = said_reason(reason), said_name(by), pull_number(number)
 
@@ -268,23 +302,22 @@ class Study:
             result_to_revise(ledger, stored, told, held=True)
             return [events.voided(told, said, who)]
 
-        return self._revise(told, decide)
+        return self._revise(told, decide, corrected_before(key, "void", (told, said, who)))
 
     @property
     def corrections(self) -> tuple[Revision, ...]:
         """Every result that was corrected or taken out, in order: who, when, why, old and new values."""
-        return tuple(self._handle.caught_up().revisions)
+        return self._handle.view(lambda ledger: tuple(ledger.revisions))
 
     @property
     def confirmed(self) -> tuple[int, ...]:
         """The pulls whose implausible results were taken in because a person confirmed them."""
-        return tuple(self._handle.caught_up().confirmed)
+        return self._handle.view(lambda ledger: tuple(ledger.confirmed))
 
     @property
     def held(self) -> tuple[HeldResult, ...]:
         """Implausible results, which were not taken in and wait to be confirmed or replaced."""
-        ledger = self._handle.caught_up()
-        return tuple(ledger.held_result(number) for number in ledger.holding)
+        return self._handle.view(lambda ledger: tuple(ledger.held_result(number) for number in ledger.holding))
 
     # -- where it stands ------------------------------------------------------------------------------------
 
@@ -296,12 +329,12 @@ class Study:
     @property
     def pulls(self) -> int:
         """How many results have been taken in."""
-        return self._handle.caught_up().learner.pulls
+        return self._handle.view(lambda ledger: ledger.learner.pulls)
 
     @property
     def outcome(self) -> Outcome | None:
         """None while it runs; then how it ended, as in a session."""
-        return self._handle.caught_up().outcome
+        return self._handle.view(lambda ledger: ledger.outcome)
 
     @property
     def stopped(self) -> bool:
@@ -311,40 +344,45 @@ class Study:
     @property
     def frozen(self) -> bool:
         """Whether an emergency stop holds it."""
-        return self._handle.caught_up().stop is not None
+        return self._handle.view(lambda ledger: ledger.stop is not None)
 
     @property
     def open_pulls(self) -> tuple[Pull, ...]:
         """The pulls that wait for a result."""
-        handle = self._handle
-        with handle.lock, handle.store.read(handle.identity, self.name) as stored:
-            return tuple(self._stored_pull(stored, each) for each in handle.catch_up(stored).open_numbers)
+        return self._handle.look(
+            lambda ledger, stored: tuple(self._stored_pull(stored, each) for each in ledger.open_numbers)
+        )
 
     @property
     def recommendation(self) -> Recommendation | None:
         """The answer, only if it is certified and certified safe; otherwise None."""
-        return self._handle.caught_up().recommendation
+        return self._handle.proven(lambda ledger: ledger.recommendation)
 
     @property
     def certificate(self) -> Certificate | None:
         """The answer with its promise and the data it rests on; None unless it ended in certainty."""
-        return certificate_of(self._handle.caught_up())
+        return self._handle.proven(certificate_of)
 
     @property
     def statement(self) -> str:
         """Where it stands in a sentence or two, beginning with what is wrong; at a good end the certificate's."""
-        ledger = self._handle.caught_up()
-        return statement_of(ledger.outcome, ledger.learner.pulls, ledger.ringing, certificate_of(ledger))
+        return self._handle.proven(
+            lambda ledger: statement_of(ledger.outcome, ledger.learner.pulls, ledger.ringing, certificate_of(ledger))
+        )
+
+    @property
+    def head(self) -> str:
+        """The hash of its last event. Keep it elsewhere: `audit(head=...)` proves that nothing was changed since."""
+        return self._handle.view(lambda ledger: ledger.head.hex())
 
     def status(self) -> StudyStatus:
         """Where the study stands."""
-        return status_of(self.name, self.max_pulls, self.alarm_level, self._handle.caught_up())
+        return self._handle.view(lambda ledger: status_of(self.name, self.max_pulls, self.alarm_level, ledger))
 
     @property
     def history(self) -> "pd.DataFrame":
         """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
-        with self._handle.store.read(self._handle.identity, self.name) as stored:
-            return frame_of(self.problem, stored.all())
+        return self._read(lambda stored: frame_of(self.problem, stored.all()))
 
     def run(
         self, function: Measure, *, max_pulls: int | None = None, callbacks: Iterable[Callback] = (),
@@ -367,41 +405,44 @@ class Study:
         """
         export_place(path, overwrite)  # before a long study is read
         _, row, arms = self._handle.store.find(self.name)
-        with self._handle.store.read(self._handle.identity, self.name) as stored:
-            write_study(path, row, arms, stored.all(), overwrite=overwrite)
+        self._read(lambda stored: write_study(path, row, arms, stored.all(), overwrite=overwrite))
 
     def results(self) -> list[Result]:
         """Every result that was told or imported, in order of number."""
-        with self._handle.store.read(self._handle.identity, self.name) as stored:
-            return results_in(stored.all())
+        return self._read(lambda stored: results_in(stored.all()))
 
     def statements(self) -> tuple[Statement, ...]:
         """What was stated about the order of each table that was taken over."""
-        return tuple(self._handle.caught_up().statements)
+        return self._handle.view(lambda ledger: tuple(ledger.statements))
 
-    def audit(self) -> AuditReport:
-        """Every stored decision, recomputed from the events before it, from the first one on."""
-        ledger = self._handle.new_ledger()
-        with self._handle.store.read(self._handle.identity, self.name) as stored:
-            ledger.take(stored.after(0))
-        asked = ledger.last_number - ledger.imported
-        return AuditReport(self.name, ledger.sequence, asked, tuple(ledger.mismatches))
+    def audit(self, *, head: str | None = None) -> AuditReport:
+        """Every event, verified against the hash chain, and every decision, recomputed from the events before it.
+
+        With `head`, the hash that was noted at some time: whether everything up to there is as it was then.
+        """
+        return audit_of(self._handle, head)
 
     def __repr__(self) -> str:
         with suppress(SurefootError):  # a storage that is away must not break a debugger's view
-            ledger = self._handle.caught_up()
-            state = "frozen" if ledger.stop else ledger.outcome or "running"
-            return f"Study({self.name!r}, {self.policy.name}, {ledger.learner.pulls} pulls, {state})"
+            pulls, state = self._handle.view(
+                lambda ledger: (ledger.learner.pulls, "frozen" if ledger.stop else ledger.outcome or "running")
+            )
+            return f"Study({self.name!r}, {self.policy.name}, {pulls} pulls, {state})"
         return f"Study({self.name!r}, {self.policy.name})"
 
     def raise_alarms(self) -> None:
         """Freezes the study if the history that it was begun with contradicts the model."""
-        ledger, before = self._handle.write(lambda ledger, stored: alarms_in(ledger) + end_of(ledger))
-        self._warn_of_alarms(ledger.raised[before.alarms :])
+        self._warn_of(self._handle.write(Step(lambda ledger, stored: alarms_in(ledger) + end_of(ledger), followed)))
 
     # -- within ---------------------------------------------------------------------------------------------
 
-    def _close(self, kind: str, pull: Pull | int, reason: str, confirmed: object, by: str | None = None) -> None:
+    def _read(self, see: Callable[[Events], Found]) -> Found:
+        """What one sees who reads the events at one moment."""
+        return self._handle.store.read(self._handle.identity, self.name, see)
+
+    def _close(
+        self, kind: str, pull: Pull | int, reason: str, confirmed: object, by: str | None = None, *, key: str | None
+    ) -> None:  # fmt: skip
         """Gives up an open pull."""
         closing, said = pull_number(pull), closing_reason(reason, confirmed)
 
@@ -411,9 +452,9 @@ class Study:
                 refuse_if_closed(ledger, closing, closed_by)
             return [events.closed(kind, closing, said, by, step=events.CLOSING if closed_by is None else None)]
 
-        self._handle.write(decide)
+        self._handle.write(Step(decide, silent, keyed=unanswered(key, kind, closing, said, by)))
 
-    def _revise(self, number: int, decide: Decide) -> Corrected:
+    def _revise(self, number: int, decide: Decide, keyed: Keyed[tuple[Corrected, Followed]]) -> Corrected:
         """Puts a result right, and says what that has changed."""
         outcomes: list[Outcome | None] = []
 
@@ -422,21 +463,22 @@ class Study:
             open_before[:] = ledger.open_numbers
             return decide(ledger, stored)
 
+        def conclude(ledger: StudyLedger, before: Before) -> tuple[Corrected, Followed]:
+            recalled = [each for each in open_before if each not in ledger.outstanding]
+            return what_changed(self.problem, ledger, number, outcomes[0], recalled), followed(ledger, before)
+
         open_before: list[int] = []
-        ledger, before = self._handle.write(deciding, begin=outcomes.clear)
-        recalled = [each for each in open_before if each not in ledger.outstanding]
-        self._warn_of_what_followed(ledger, before)
-        return what_changed(self.problem, ledger, number, outcomes[0], recalled)
+        changed, after = self._handle.write(Step(deciding, conclude, outcomes.clear, keyed))
+        self._warn_of(after)
+        return changed
 
-    def _warn_of_what_followed(self, ledger: StudyLedger, before: Before, but: int | None = None) -> None:
-        """Warns of alarms, and of results that are held now, other than this pull's."""
-        self._warn_of_alarms(ledger.raised[before.alarms :])
-        for each in ledger.holding:
-            holding = ledger.outstanding[each].held
-            if each not in before.held and each != but and holding is not None:
-                warn_of_holding(each, holding)
+    def _warn_of(self, after: Followed) -> None:
+        """Warns of alarms, and of results that are held now."""
+        self._warn_of_alarms(after.alarms)
+        for each, holding in after.held:
+            warn_of_holding(each, holding)
 
-    def _warn_of_alarms(self, messages: list[str]) -> None:
+    def _warn_of_alarms(self, messages: Iterable[str]) -> None:
         """Warns of what the data were just found to contradict."""
         for message in messages:
             warn_of_alarm(message, f"so the study {self.name!r} is frozen", self.alarm_level)

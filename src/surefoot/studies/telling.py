@@ -1,8 +1,8 @@
-"""What a result that is told becomes: taken in, held because nothing explains it, or refused by name."""
+"""What a result that is told becomes: taken in, held because nothing explains it, kept as late, or refused by name."""
 
 from typing import NamedTuple
 
-from surefoot.errors import Implausible, InvalidInput
+from surefoot.errors import InvalidInput, SurefootError
 from surefoot.live.ledger import Told
 from surefoot.live.pulls import Pull
 from surefoot.live.readings import packed
@@ -12,6 +12,7 @@ from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
+from surefoot.studies.late import late_events, late_refusal
 from surefoot.studies.refusals import events_of, refuse_unless_same
 
 
@@ -31,7 +32,7 @@ class Said:
 
     def __init__(self) -> None:
         self.too_high: list[tuple[Pull, float]] = []  # applied above the certified level
-        self.refused: list[Implausible] = []
+        self.refused: list[SurefootError] = []
 
     def clear(self) -> None:
         """Nothing yet."""
@@ -51,6 +52,10 @@ def events_for(problem: Problem, ledger: StudyLedger, stored: Events, told: Tell
     pull = ledger.outstanding.get(number)
     held = None if pull is None else pull.held
     if held is None and closing is not None:
+        late = late_refusal(ledger, number, closing)
+        if late is not None:
+            said.refused.append(late)
+            return late_events(problem, ledger, stored, number, result)
         refuse_unless_same(problem, ledger, number, closing, result)
         return []
     due = ledger.is_due(number)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import StorageError, StudyExists, StudyNotFound
-from surefoot.storage.protocol import ENTERED, VERBS, Arms, Events, Store, StudyRow
+from surefoot.errors import KeyUsed, StorageError, StudyExists, StudyNotFound
+from surefoot.storage.protocol import COLUMNS, ENTERED, VERBS, Arms, Events, Store, StudyRow
 from surefoot.testing.claims import claim, claim_same, refused
 
 ARMS = Arms(3, 2, np.arange(6.0).astype("<f8").tobytes())
@@ -20,6 +20,7 @@ def row(name: str = "power", **changes: Any) -> StudyRow:
     plain: dict[str, Any] = {
         "name": name, "problem": "{}", "fingerprint": "f" * 64, "policy": "{}", "seed": 2**61, "max_pulls": None,
         "fold": "order", "alarm_level": 0.01, "created_at": 1_700_000_000_000_000, "created_by": "0.1.0",
+        "unchained": 7,
     }  # fmt: skip
     return StudyRow(**{**plain, **changes})
 
@@ -36,8 +37,12 @@ def append(store: Store, study: int, *rows: Mapping[str, Any]) -> None:
 
 def everything(store: Store, study: int) -> list[dict[str, Any]]:
     """All events of the study."""
-    with store.read(study, "power") as events:
-        return list(events.all())
+    return store.read(study, "power", everything_of)
+
+
+def everything_of(events: Events) -> list[dict[str, Any]]:
+    """All that one sees within a step."""
+    return list(events.all())
 
 
 class StoreContract:
@@ -87,13 +92,26 @@ class StoreContract:
         first, second = store.create(row("one"), ARMS, [event(1)]), store.create(row("two"), ARMS, [event(1)])
         other.delete("one")
         claim_same(store.find("two")[2], ARMS, "the arms stay as long as another study has the same")
-        for verb in (lambda: store.find("one"), lambda: store.read(first, "one").__enter__(),
+        for verb in (lambda: store.find("one"), lambda: store.read(first, "one", everything_of),
                      lambda: store.write(first, "one", lambda events: events.append([event(2)])),
                      lambda: store.delete("one")):  # fmt: skip
             with refused(StudyNotFound, "a deleted study is gone, for those too who have it open"):
                 verb()
         store.delete("two")
+        claim_same([each["name"] for each in store.listed()], [], "and with it is not listed")
         claim(store.create(row("one"), ARMS) not in (first, second), "an id is never used again")
+
+    def test_who_deletes_again_with_the_same_key_deletes_nothing_more(self) -> None:
+        store = self.open()
+        store.create(row(), ARMS, [event(1)])
+        store.delete("power", "first")
+        store.delete("power", "first")
+        store.create(row(), ARMS)
+        self.open().delete("power", "first")
+        claim_same([each["name"] for each in store.listed()], ["power"], "a key deletes one study")
+        store.create(row("other"), ARMS)
+        with refused(KeyUsed, "a key is used for one study"):
+            store.delete("other", "first")
 
     # -- events -----------------------------------------------------------------------------------------------
 
@@ -102,32 +120,37 @@ class StoreContract:
         whole = event(
             1, number=2**40, step=0, arm=2, level=0.1 + 0.2, reward=-SMALLEST,
             safety=np.array([LARGEST, 1 / 3]).tobytes(), worker="wörker", phase="decide", margin=LARGEST, leader=-1,
-            challenger=1, gap=2 / 3, reason="why", by="Ada",
+            challenger=1, gap=2 / 3, reason="why", by="Ada", key="k", hash=bytes(range(32)),
         )  # fmt: skip
         append(self.open(), study, whole)
         (found,) = everything(self.open(), study)
-        found = {name: found[name] for name in whole} | {"safety": bytes(found["safety"])}
+        found = {name: found[name] for name in whole} | {"safety": bytes(found["safety"]), "hash": bytes(found["hash"])}
         claim_same(found, whole, "every field of an event comes back bit for bit")
         claim(type(found["level"]) is float, "a level comes back as a float", found["level"])
 
     def test_what_an_event_does_not_say_comes_back_as_none(self) -> None:
         study = self.open().create(row(), ARMS, [event(1)])
         (found,) = everything(self.open(), study)
-        unsaid = {name: found.get(name, "missing") for name in (*ENTERED[2:-1], "step", "phase", "margin", "gap")}
+        unsaid = {
+            name: found.get(name, "missing") for name in (*ENTERED[2:-1], "step", "phase", "margin", "gap", "key")
+        }
         claim_same(set(unsaid.values()), {None}, "what an event does not say comes back as None")
 
     def test_events_come_back_in_order_and_from_where_they_are_wanted(self) -> None:
         study = self.open().create(row(), ARMS)
         append(self.open(), study, *(event(i, number=i, step=0, arm=0, level=0.5) for i in range(1, MANY + 1)))
-        with self.open().read(study, "power") as events:
+
+        def see(events: Events) -> None:
             claim_same([found["sequence"] for found in events.all()], list(range(1, MANY + 1)), "events are in order")
             last = [tuple(found)[:5] for found in events.after(MANY - 2)]
             claim_same(last, [(i, "ask", i, 0, 0.5) for i in (MANY - 1, MANY)], "after() gives what came since")
             claim_same(list(events.after(MANY)), [], "after the last one there is nothing")
-            claim_same(len(next(iter(events.after(0)))), len(ENTERED), "after() gives what the ledger reads")
+            claim_same(len(next(iter(events.after(0)))), len(COLUMNS), "after() gives all columns")
             at = events.at(7)
             claim(at is not None and at["number"] == 7, "an event is found by its sequence", at)
             claim_same(events.at(10**6), None, "there is no event that was not appended")
+
+        self.open().read(study, "power", see)
 
     def test_the_events_of_a_pull_are_found_by_its_number(self) -> None:
         store = self.open()
@@ -136,17 +159,37 @@ class StoreContract:
             store, study, event(1, number=1, step=0), event(2, kind="tell", number=1, step=1), event(3, kind="freeze")
         )
         append(store, study, event(4, kind="alarm", number=1))
-        with store.read(study, "power") as events:
+
+        def see(events: Events) -> None:
             claim_same([found["kind"] for found in events.of_pull(1)], ["ask", "tell"], "a pull has two steps at most")
             claim_same(events.of_pull(2), [], "a pull that nobody asked for has no events")
+
+        store.read(study, "power", see)
+
+    def test_the_event_with_a_key_is_found_by_it(self) -> None:
+        store = self.open()
+        study, other = store.create(row(), ARMS), store.create(row("other"), ARMS)
+        append(store, study, event(1, key="a"), event(2), event(3, key="b"))
+        store.write(other, "other", lambda events: events.append([event(1, key="a")]))
+        found = store.read(study, "power", lambda events: [events.keyed(key) for key in ("a", "b", "c")])
+        claim_same([each and each["sequence"] for each in found], [1, 3, None], "an event is found by its key")
+
+    def test_there_is_one_clock(self) -> None:
+        store = self.open()
+        study = store.create(row(), ARMS)
+        first = store.read(study, "power", lambda events: events.now())
+        second = self.open().write(study, "power", lambda events: events.now())
+        claim(type(first) is int and 0 <= second - first < 600_000_000, "now() tells microseconds", (first, second))
+        claim(first > 1_700_000_000_000_000, "now() counts from 1970", first)
 
     def test_what_was_used_before_is_refused(self) -> None:
         store = self.open()
         study = store.create(row(), ARMS)
-        append(store, study, event(1, number=5, step=0), event(2, kind="tell", number=5, step=1))
+        append(store, study, event(1, number=5, step=0, key="once"), event(2, kind="tell", number=5, step=1))
         for what, again in {
             "a sequence": event(2, number=6, step=0), "a pull's number": event(3, number=5, step=0),
             "a pull's end": event(3, number=5, step=1), "an event without a kind": event(3, kind=None),
+            "a key": event(3, key="once"),
         }.items():  # fmt: skip
             with refused(StorageError, f"{what} that was used before, or is missing, is refused by the store itself"):
                 append(store, study, again)
@@ -181,10 +224,13 @@ class StoreContract:
         store = self.open()
         study = store.create(row(), ARMS, [event(1)])
         if self.readers_beside_writers:
-            with store.read(study, "power") as events:
+
+            def see(events: Events) -> tuple[int, int]:
                 before = len(list(events.all()))
                 append(self.open(), study, event(2))
-                claim_same((before, len(list(events.all()))), (1, 1), "a reader sees one moment, whoever writes")
+                return before, len(list(events.all()))
+
+            claim_same(store.read(study, "power", see), (1, 1), "a reader sees one moment, whoever writes")
             claim_same(len(everything(store, study)), 2, "and the next reader the next moment")
 
     def test_of_two_writers_one_waits_so_no_number_is_used_twice(self) -> None:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,10 +11,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from surefoot.errors import StorageDamaged, StudyExists, StudyNotFound
-from surefoot.storage.protocol import ENTERED, Arms, StudyRow
+from surefoot.errors import KeyUsed, StorageDamaged, StudyExists, StudyNotFound
+from surefoot.storage.protocol import COLUMNS, Arms, StudyRow
 
-FIELDS = (*ENTERED, "step", "phase", "margin", "leader", "challenger", "gap", "writer")
 _in_this_process = RLock()  # a lock on a file holds between processes
 
 
@@ -24,7 +24,7 @@ class Events:
     def after(self, sequence: int) -> Iterator[tuple[Any, ...]]:
         for event in self.kept:
             if event["sequence"] > sequence:
-                yield tuple(event[name] for name in ENTERED)
+                yield tuple(event[name] for name in COLUMNS)
 
     def of_pull(self, number: int) -> list[dict[str, Any]]:
         found = [dict(event) for event in self.kept if event["number"] == number and event["step"] is not None]
@@ -36,12 +36,18 @@ class Events:
     def all(self) -> Iterator[dict[str, Any]]:
         yield from (dict(event) for event in self.kept)
 
+    def keyed(self, key: str) -> dict[str, Any] | None:
+        return next((dict(event) for event in self.kept if event["key"] == key), None)
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000
+
     def append(self, events: Iterable[Mapping[str, Any]]) -> None:
         for event in events:
-            whole = {name: event.get(name) for name in FIELDS}
+            whole = {name: event.get(name) for name in COLUMNS}
             taken = self.at(whole["sequence"]) is not None or whole["kind"] is None
             used = whole["step"] is not None and whole["step"] in [e["step"] for e in self.of_pull(whole["number"])]
-            if taken or used:
+            if taken or used or (whole["key"] is not None and self.keyed(whole["key"])):
                 raise StorageDamaged(self.address, f"was to keep an event that cannot be: {whole}")
             self.kept.append(whole)
             self.new.append(whole)
@@ -75,9 +81,13 @@ class JsonLines:
         found = [asdict(row) | {"events": len(kept)} for _, row, _, kept in self._studies(self._lines()).values()]
         return sorted(found, key=lambda each: each["name"])
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, key: str | None = None) -> None:
         with self._alone():
-            self._keep({"study": self.find(name)[0], "deleted": True})
+            used = [line["deleted"] for line in self._lines() if key is not None and line.get("key") == key]
+            if used and used != [name]:
+                raise KeyUsed(str(key), f"delete the study {used[0]!r}")
+            if not used:
+                self._keep({"study": self.find(name)[0], "deleted": name, "key": key})
 
     def write(self, study: int, name: str, work: Callable[[Events], Any]) -> Any:
         with self._alone():
@@ -87,9 +97,8 @@ class JsonLines:
                 self._keep({"study": study, "events": events.new})
             return result
 
-    @contextmanager
-    def read(self, study: int, name: str) -> Iterator[Events]:
-        yield self._events(study, name)
+    def read(self, study: int, name: str, work: Callable[[Events], Any]) -> Any:
+        return work(self._events(study, name))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -1,0 +1,81 @@
+"""The chain of a study's events: each holds a hash over itself and the hash before it, and the first over the settings.
+
+Whoever keeps the last hash, the head, can prove later that nothing was edited, cut or put in another order: one changed
+bit anywhere gives another head. What exactly is hashed is written down in docs/chain.md, and is fixed for ever.
+
+    origin   SHA-256 of "surefoot chain 1", a line end, and the settings as a line of JSON
+    hash     SHA-256 of the hash before it, 64 hexadecimal digits, a line end, and the event as a line of JSON
+
+A line of JSON has its keys sorted, no spaces, only ASCII, and the shortest text that reads back as the same number.
+What an event does not say is left out, and so is its own hash. Among the settings is not the name, so that a study
+that is renamed or carried elsewhere keeps its chain.
+"""
+
+import json
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from operator import itemgetter
+from typing import Any
+
+from surefoot.storage.protocol import COLUMNS, StudyRow
+
+VERSION = b"surefoot chain 1\n"
+HASHED = tuple(sorted(name for name in COLUMNS if name != "hash"))
+_values = itemgetter(*(COLUMNS.index(name) for name in HASHED))
+_SEQUENCE, _HASH, _SAFETY = COLUMNS.index("sequence"), COLUMNS.index("hash"), HASHED.index("safety")
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+@dataclass
+class ChainBroken(Exception):
+    """An event that is not the one that was written, or settings that are not those of its study."""
+
+    sequence: int
+
+    def __str__(self) -> str:
+        return (
+            f"is not as it was written: event {self.sequence} does not fit the hash chain, so it, one before it, or "
+            "the settings of the study were changed"
+        )
+
+
+def origin_of(row: StudyRow, arms_digest: str) -> bytes:
+    """The hash that the first event follows: that of the settings."""
+    settings = {name: value for name, value in vars(row).items() if name != "name"} | {"arms": arms_digest}
+    return sha256(VERSION + line_of(settings)).digest()
+
+
+def line_of(table: Mapping[str, Any]) -> bytes:
+    """The table as a line of JSON, without what is None."""
+    return _encode({name: table[name] for name in sorted(table) if table[name] is not None}).encode()
+
+
+def hashed(before: bytes, values: Sequence[Any]) -> bytes:
+    """The hash of the event with these values of `COLUMNS`."""
+    held = list(_values(values))
+    safety = held[_SAFETY]
+    if safety is not None:
+        held[_SAFETY] = struct.unpack(f"<{len(safety) // 8}d", safety)
+    line = _encode({name: value for name, value in zip(HASHED, held, strict=True) if value is not None})
+    return sha256(f"{before.hex()}\n{line}".encode()).digest()
+
+
+def chained(before: bytes, events: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The events, each with its hash."""
+    for event in events:
+        before = hashed(before, [event.get(name) for name in COLUMNS])
+        yield {**event, "hash": before}
+
+
+def verified(before: bytes, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """The rows as they are read, each once its hash is found to follow from it; ChainBroken where it does not."""
+    for row in rows:
+        try:
+            before = hashed(before, row)
+        except (ValueError, TypeError, struct.error):  # what cannot have been written
+            raise ChainBroken(row[_SEQUENCE]) from None
+        if row[_HASH] is None or bytes(row[_HASH]) != before:
+            raise ChainBroken(row[_SEQUENCE])
+        yield row

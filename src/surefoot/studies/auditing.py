@@ -1,0 +1,59 @@
+"""The audit of a study: nothing was changed after it was written, and every decision is the one that was due."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from surefoot.errors import InvalidInput, StorageDamaged
+from surefoot.live.audit import AuditReport
+from surefoot.storage.chain import ChainBroken, origin_of, verified
+from surefoot.storage.protocol import Events
+from surefoot.studies.handle import Handle
+
+HEAD = "Give all 64 hexadecimal digits, as `study show` and certificates print them."
+
+
+def audit_of(handle: Handle, noted: str | None = None) -> AuditReport:
+    """What is found when everything is read once more, the settings too; with the head that was noted at some time,
+    whether the study has ever had it."""
+    wanted = None if noted is None else as_hash(noted)
+    _, row, arms = handle.store.find(handle.name)
+    origin = origin_of(row, arms.digest)
+
+    def work(stored: Events) -> AuditReport:
+        ledger = handle.new_ledger()
+        ledger.head = origin
+        found = [0] if origin == wanted else []
+
+        def watched(rows: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+            for each in rows:
+                if bytes(each[-1]) == wanted:
+                    found.append(each[0])
+                yield each
+
+        broken = ""
+        try:
+            ledger.take(watched(verified(origin, stored.after(0))))
+        except ChainBroken as error:
+            broken = str(error)
+        except StorageDamaged as error:
+            broken = error.detail
+        if not broken and wanted is not None and not found:
+            broken = (
+                f"has never had the head {noted}: its settings, or something up to the event of that head, were "
+                "changed or cut off, or it is another study"
+            )
+        return AuditReport(
+            handle.name, ledger.sequence, ledger.last_number - ledger.imported, tuple(ledger.mismatches),
+            head="" if broken else ledger.head.hex(), broken=broken, noted_at=found[-1] if found else None,
+            unchained=row.unchained,
+        )  # fmt: skip
+
+    return handle.store.read(handle.identity, handle.name, work)
+
+
+def as_hash(noted: object) -> bytes:
+    """The head that was noted, as it is stored."""
+    if not isinstance(noted, str) or not re.fullmatch("[0-9a-fA-F]{64}", noted.strip()):
+        raise InvalidInput("head", noted, "is not the hash of an event", HEAD)
+    return bytes.fromhex(noted.strip())
