@@ -24,8 +24,8 @@ LATER = '''"""One more column."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -42,9 +42,9 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     def arrive(more: str) -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(schema.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "v0002_note.py").write_text(LATER.format(more=more))
+        (folder / "versions" / "v0003_note.py").write_text(LATER.format(more=more))
         monkeypatch.setattr(schema, "MIGRATIONS", folder)
-        monkeypatch.setattr(schema, "REVISIONS", ("0001", "0002"))
+        monkeypatch.setattr(schema, "REVISIONS", ("0001", "0002", "0003"))
 
     return arrive
 
@@ -88,7 +88,7 @@ def test_an_older_storage_is_refused_until_it_is_upgraded_and_keeps_all(
     with pytest.raises(StorageOutdated):
         begun(storage)
     done = upgrade(storage)
-    assert (done.before, done.after, done.changed) == ("0001", "0002", True)
+    assert (done.before, done.after, done.changed) == ("0002", "0003", True)
     assert not upgrade(storage).changed
     again = sf.load_study("power", storage)
     assert again.status() == before
@@ -110,12 +110,12 @@ def test_an_upgrade_that_fails_halfway_changes_nothing(
     monkeypatch.undo()
     database = Database(address_of(storage), create=False)
     with database.reading() as connection:
-        assert schema.revision_of(connection) == "0001"
+        assert schema.revision_of(connection) == "0002"
         assert "note" not in [column["name"] for column in inspect(connection).get_columns("surefoot_events")]
     assert sf.load_study("power", storage).status() == before
 
 
-@pytest.mark.parametrize(("written", "error"), [("0002", StorageNewer), ("head", StorageDamaged)])
+@pytest.mark.parametrize(("written", "error"), [("0003", StorageNewer), ("head", StorageDamaged)])
 def test_what_this_version_does_not_know_is_refused(tmp_path: Path, written: str, error: type[Exception]) -> None:
     storage = f"sqlite:///{tmp_path / 'studies.db'}"
     open_store(storage, create=True)

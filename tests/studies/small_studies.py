@@ -4,6 +4,7 @@ from typing import Any
 
 import surefoot as sf
 from scenes import arena
+from surefoot.studies.entries import StudyLedger
 from surefoot.worlds import Measurement
 
 
@@ -22,3 +23,8 @@ def driven(study: sf.Study, pulls: int) -> sf.Study:
     """The study after so many more pulls, one by one."""
     study.run(measured, max_pulls=pulls)
     return study
+
+
+def itself(ledger: StudyLedger) -> StudyLedger:
+    """The ledger that a study has in memory."""
+    return ledger

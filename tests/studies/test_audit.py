@@ -1,9 +1,9 @@
 """Reopening recomputes every decision: what was edited or decided by another version is named, and stays."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
+from forging import edit, forge
 from small_studies import begun, driven, measured
 
 import surefoot as sf
@@ -28,13 +28,6 @@ def study(original: str, tmp_path: Path) -> sf.Study:
     return sf.load_study("power", f"sqlite:///{backup(original, tmp_path / 'studies.db')}")
 
 
-def edit(study: sf.Study, statement: str) -> None:
-    """What somebody did to the file behind surefoot's back."""
-    with sqlite3.connect(study.storage.removeprefix("sqlite:///")) as connection:
-        assert connection.execute(statement).rowcount > 0
-    connection.close()
-
-
 def test_a_study_that_nobody_edited_audits_clean(study: sf.Study) -> None:
     report = study.audit()
     assert report.clean
@@ -45,7 +38,7 @@ def test_a_study_that_nobody_edited_audits_clean(study: sf.Study) -> None:
 
 @pytest.mark.parametrize("number", [1, 11, 20, 23, 32])
 def test_an_edited_decision_is_named_by_its_number_and_stays(study: sf.Study, number: int) -> None:
-    edit(study, f"UPDATE surefoot_events SET level = level / 2 WHERE kind = 'ask' AND number = {number}")
+    forge(study, f"UPDATE surefoot_events SET level = level / 2 WHERE kind = 'ask' AND number = {number}")
     with pytest.warns(AuditWarning, match=f"pull {number} was "):
         again = sf.load_study("power", study.storage)
     found = again.audit().mismatches
@@ -57,14 +50,14 @@ def test_an_edited_decision_is_named_by_its_number_and_stays(study: sf.Study, nu
 
 
 def test_an_edited_result_shows_in_the_decisions_after_it(study: sf.Study) -> None:
-    edit(study, "UPDATE surefoot_events SET reward = reward + 3 WHERE kind = 'tell' AND number = 7")
+    forge(study, "UPDATE surefoot_events SET reward = reward + 3 WHERE kind = 'tell' AND number = 7")
     with pytest.warns(AuditWarning):
         again = sf.load_study("power", study.storage)
     assert min(mismatch.number for mismatch in again.audit().mismatches) > 7
 
 
 def test_another_arm_is_a_mismatch_too(study: sf.Study) -> None:
-    edit(study, "UPDATE surefoot_events SET arm = (arm + 1) % 4 WHERE kind = 'ask' AND number = 15")
+    forge(study, "UPDATE surefoot_events SET arm = (arm + 1) % 4 WHERE kind = 'ask' AND number = 15")
     with pytest.warns(AuditWarning, match="pull 15 was "):
         sf.load_study("power", study.storage)
 
@@ -86,10 +79,9 @@ def test_a_handle_that_was_open_all_along_sees_the_edit_when_it_audits(study: sf
         ("UPDATE surefoot_events SET level = NULL WHERE sequence = 9", "numbers of pull 5"),
         ("UPDATE surefoot_events SET level = 'x' WHERE sequence = 9", "pull 5"),
         ("UPDATE surefoot_events SET reward = NULL WHERE sequence = 10", "numbers of pull 5"),
-        ("UPDATE surefoot_events SET reward = 9e999 WHERE sequence = 10", "numbers of pull 5"),
         ("UPDATE surefoot_events SET reward = 'much' WHERE sequence = 10", "numbers of pull 5"),
         ("UPDATE surefoot_events SET level = 2.0 WHERE sequence = 10", "numbers of pull 5"),
-        ("UPDATE surefoot_events SET safety = x'00' WHERE sequence = 10", "numbers of pull 5"),
+        ("UPDATE surefoot_events SET safety = x'' WHERE sequence = 10", "numbers of pull 5"),
         ("UPDATE surefoot_events SET safety = NULL WHERE sequence = 10", "numbers of pull 5"),
         ("UPDATE surefoot_events SET number = 3, step = 2 WHERE sequence = 10", "closes pull 3, which is not open"),
         ("UPDATE surefoot_studies SET problem = '{}'", "cannot be read"),
@@ -101,8 +93,10 @@ def test_a_handle_that_was_open_all_along_sees_the_edit_when_it_audits(study: sf
         ("UPDATE surefoot_arms SET content = zeroblob(64)", "not those stored once"),
     ],
 )  # fmt: skip
-def test_what_cannot_have_happened_is_an_error_by_name(study: sf.Study, statement: str, words: str) -> None:
-    edit(study, statement)
+def test_what_cannot_have_happened_is_an_error_by_name_even_in_a_new_chain(
+    study: sf.Study, statement: str, words: str
+) -> None:
+    forge(study, statement)
     with pytest.raises(StorageDamaged, match=words):
         sf.load_study("power", study.storage)
     assert not check_storage(study.storage).sound

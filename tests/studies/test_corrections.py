@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_studies import begun, driven, measured
+from small_studies import begun, driven, itself, measured
 
 import surefoot as sf
 from scenes import arena
@@ -47,7 +47,7 @@ def truth(study: sf.Study, number: int) -> dict[str, object]:
 
 def learned(study: sf.Study) -> np.ndarray:
     """All that the study knows."""
-    return study._handle.caught_up().learner.state.whole.copy()
+    return study._handle.view(itself).learner.state.whole.copy()
 
 
 def taught(study: sf.Study, rows: list[tuple[int, float, float, list[float]]]) -> np.ndarray:
@@ -212,8 +212,7 @@ def test_a_correction_after_the_end_confirms_the_answer_or_ends_anew_and_says_so
 
 def events_of(study: sf.Study) -> list[str]:
     """The kinds of all that happened."""
-    with study._handle.store.read(study._handle.identity, study.name) as stored:
-        return [event["kind"] for event in stored.all()]
+    return study._handle.look(lambda ledger, stored: [event["kind"] for event in stored.all()])
 
 
 def test_a_correction_after_the_end_reopens_the_study(storage: str) -> None:

@@ -1,7 +1,7 @@
 """Implausible results in a study: held with their pull, shown, and settled by a person."""
 
 import pytest
-from small_studies import begun, driven, measured
+from small_studies import begun, driven, itself, measured
 
 import surefoot as sf
 from surefoot.errors import Held, HeldWarning, Implausible, ModelAlarm, PullHeld
@@ -65,7 +65,7 @@ def test_a_confirmed_result_is_recorded_as_such(study: sf.Study, storage: str) -
     study.tell(pull, **TOO_GOOD)  # once more is accepted silently
     again = sf.load_study("power", storage)
     assert (again.pulls, again.held) == (13, ())
-    assert again._handle.caught_up().confirmed == [13]
+    assert again._handle.view(itself).confirmed == [13]
     assert "confirmed reward 0.5" in again.history["changes"].tolist()[12]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_studies import begun, driven, measured
+from small_studies import begun, driven, itself, measured
 
 import surefoot as sf
 from scenes import arena
@@ -29,7 +29,7 @@ def table(count: int, first: int = 1, seed: int = 9) -> list[dict[str, Any]]:
 
 def learned(study: sf.Study) -> np.ndarray:
     """All that the study knows."""
-    return study._handle.caught_up().learner.state.whole.copy()
+    return study._handle.view(itself).learner.state.whole.copy()
 
 
 # -- held results and alarms --------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_what_clears_the_cause_of_an_alarm_still_needs_the_release(storage: str,
         study.correct(pull, **measured(pull), **WHO)
     again = sf.load_study("power", storage)
     for each in (study, again):
-        assert each._handle.caught_up().findings == []
+        assert each._handle.view(itself).findings == []
         assert each.frozen
         assert said in each.status().alarms
         assert each.certificate is None
@@ -249,7 +249,7 @@ def test_the_order_is_looked_at_with_the_values_of_now(storage: str) -> None:
         study.correct(number, reward=row["reward"], **WHO)
     study.void(20, reason="the wrong bottle", by="Ada")
     found = sf.load_study("power", storage)
-    assert [row[2] for row in found._handle.caught_up().rows_in_doubt()] == [row["reward"] for row in rows[:19]]
+    assert [row[2] for row in found._handle.view(itself).rows_in_doubt()] == [row["reward"] for row in rows[:19]]
     study.add(rows[20:], **STATED)
     assert study.pulls == 59
 

@@ -155,8 +155,7 @@ def test_a_warm_start_carries_its_data_into_a_new_study(address: str, monkeypatc
 def test_the_end_is_stored_once_with_what_was_said(address: str) -> None:
     study = begun(address, max_pulls=4)
     study.run(measured)
-    with study._handle.store.read(study._handle.identity, "power") as stored:
-        ends = [event for event in stored.all() if event["kind"] == "end"]
+    ends = study._handle.look(lambda ledger, stored: [event for event in stored.all() if event["kind"] == "end"])
     assert len(ends) == 1
     said = json.loads(ends[0]["reason"])
     assert said == {"outcome": "undecided", "pulls": 4, "certificate": None, "recommendation": None}

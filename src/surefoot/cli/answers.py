@@ -55,10 +55,12 @@ def tell_certificate(output: Output, certificate: Certificate) -> None:
     from rich.text import Text
 
     numbers = Table(box=None, pad_edge=False, show_header=False)
+    head = [("head", certificate.head)] if certificate.head else []
     for label, shown in (
         ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
         ("delta", f"{certificate.delta:g}"), ("delta_safety", f"{certificate.delta_safety:g}"),
         ("pulls", f"{certificate.pulls:,}"), ("promise", promise_in_words(certificate.guarantee)),
+        *head,
     ):  # fmt: skip
         numbers.add_row(Text(label, "dim"), shown)
     out = output.out

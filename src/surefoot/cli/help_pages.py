@@ -228,6 +228,17 @@ recalled, and an answer that no longer stands is reopened. Whether a result is
 corrected or voided must not depend on whether it pleased.
 """)
 
+STUDY_AUDIT = verbatim("""
+Examples:
+  surefoot study head power                     note it where nobody can change it
+  surefoot study audit power --head 3f9c...     64 digits
+  surefoot study head power --sign-with key.pem --out power.head
+  surefoot study audit power --head power.head --signed-by public.pem
+
+The head is a hash over the settings and every event. Whoever changes, cuts off
+or reorders anything changes it; with the head of then, the audit finds out.
+""")
+
 STUDY_WATCH = verbatim("""
 Examples:
   surefoot study watch power

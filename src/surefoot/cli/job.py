@@ -22,3 +22,4 @@ class Which(NamedTuple):
     name: str
     storage: str | None
     policy: str | None = None  # where its policy is, if it is one of the user's own
+    key: str | None = None  # of the step

@@ -52,6 +52,7 @@ _ORDER = "as-measured, or fixed-beforehand: order and settings fixed without loo
 _TIME = "The column of time stamps; alone they sort the rows."
 _SUSPICIOUS = "Take rows in although they look as if they were sorted by their results."
 _HANDED_IN = "The study's policy, if it is one of your own: MODULE:NAME or FILE.py:NAME."
+_KEY = "For this step alone: repeated with it, nothing happens twice."
 _OLDER = "All that were asked for longer ago: seconds, or such as 30m, 12h, 7d."
 
 
@@ -102,6 +103,11 @@ NewReward = Annotated[float | None, _study("--reward", words="The right reward; 
 NewSafety = Annotated[list[str] | None, _study("--safety", words=_NEW_SAFETY, metavar="[NAME=]NUMBER")]
 Confirmed = Annotated[bool, _study("--not-because-of-result", words=_CONFIRMED)]
 OlderThan = Annotated[str | None, _study("--older-than", words=_OLDER, metavar="AGE")]
+Key = Annotated[str | None, _study("--key", words=_KEY, metavar="TEXT")]
+NotedHead = Annotated[str | None, _study("--head", words="The head that was noted once, or its file.", metavar="HASH")]
+SignWith = Annotated[Path | None, _study("--sign-with", words="Sign it: a PEM file, Ed25519.", metavar="FILE")]
+SignedBy = Annotated[Path | None, _study("--signed-by", words="Who signed it: a public key, PEM.", metavar="FILE")]
+HeadFile = Annotated[Path | None, _study("--out", words="Write the signed head to a new file.", metavar="FILE")]
 Once = Annotated[bool, _study("--once", words="Show it once and end.")]
 Every = Annotated[float, _study("--every", words="Seconds between two looks.", default=True)]
 NewName = Annotated[str | None, _study("--name", words="Another name for it here.", metavar="STUDY")]

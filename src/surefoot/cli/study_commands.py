@@ -40,6 +40,7 @@ def create(
     warm_start: options.WarmStart = None,
     load_if_exists: options.LoadIfExists = False,
     fold: options.Fold = None,
+    key: options.Key = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
@@ -51,7 +52,9 @@ def create(
         "seed": seed, "max_pulls": max_pulls, "intake": intake, "fold": fold, "alarm_level": alarm_level,
         "load_if_exists": load_if_exists,
     }  # fmt: skip
-    return verb(json, "study_lifecycle.create", Which(name, storage), file, wishes(context), warm_start, settings)
+    return verb(
+        json, "study_lifecycle.create", Which(name, storage, key=key), file, wishes(context), warm_start, settings
+    )
 
 
 @app.command("list", cls=help_pages.Command)
@@ -76,12 +79,13 @@ def ask(
     name: options.StudyName,
     count: options.HowMany = None,
     worker: options.Worker = None,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The next pull, or several."""
-    return verb(json, "study_pulls.ask", Which(name, storage, policy), count, worker)
+    return verb(json, "study_pulls.ask", Which(name, storage, policy, key), count, worker)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_TELL)
@@ -92,12 +96,13 @@ def tell(
     safety: options.SafetyTold,
     level: options.LevelTold = None,
     confirm: options.Confirm = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """The result of an open pull."""
-    return verb(json, "study_pulls.tell", Which(name, storage, policy), number, reward, safety, level, confirm)
+    return verb(json, "study_pulls.tell", Which(name, storage, policy, key), number, reward, safety, level, confirm)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_CORRECT)
@@ -109,12 +114,13 @@ def correct(
     safety: options.NewSafety = None,
     by: options.By = None,
     confirm: options.Confirm = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Put a told result right."""
-    which = Which(name, storage, policy)
+    which = Which(name, storage, policy, key)
     return verb(json, "study_corrections.correct", which, number, reward, safety, reason, by, confirm)
 
 
@@ -124,12 +130,13 @@ def void(
     number: options.PullNumber,
     reason: options.Reason,
     by: options.By = None,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Take a result out, for a reason that is not the result."""
-    return verb(json, "study_corrections.void", Which(name, storage, policy), number, reason, by)
+    return verb(json, "study_corrections.void", Which(name, storage, policy, key), number, reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -142,13 +149,14 @@ def add(
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
     confirm: options.ConfirmOrder = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A result that was measured elsewhere, under the same truth."""
     return verb(
-        json, "study_pulls.add", Which(name, storage, policy), arm, level, reward, safety, source,
+        json, "study_pulls.add", Which(name, storage, policy, key), arm, level, reward, safety, source,
         not_because_of_result, confirm,
     )  # fmt: skip
 
@@ -162,14 +170,15 @@ def add_table(
     source: options.Source = None,
     not_because_of_result: options.Confirmed = False,
     confirm: options.ConfirmOrder = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A table of results that were measured elsewhere, as one step."""
     return verb(
-        json, "study_pulls.add_table", Which(name, storage, policy), file, order, time, source, not_because_of_result,
-        confirm,
+        json, "study_pulls.add_table", Which(name, storage, policy, key), file, order, time, source,
+        not_because_of_result, confirm,
     )  # fmt: skip
 
 
@@ -179,13 +188,14 @@ def cancel(
     number: options.PullNumber,
     reason: options.Reason,
     not_because_of_result: options.Confirmed = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up an open pull that was not applied."""
     return verb(
-        json, "study_stops.give_up", Which(name, storage, policy), "cancel", number, reason, not_because_of_result
+        json, "study_stops.give_up", Which(name, storage, policy, key), "cancel", number, reason, not_because_of_result
     )
 
 
@@ -195,13 +205,14 @@ def fail(
     number: options.PullNumber,
     reason: options.Reason,
     not_because_of_result: options.Confirmed = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up an open pull whose measurement failed."""
     return verb(
-        json, "study_stops.give_up", Which(name, storage, policy), "fail", number, reason, not_because_of_result
+        json, "study_stops.give_up", Which(name, storage, policy, key), "fail", number, reason, not_because_of_result
     )
 
 
@@ -212,13 +223,14 @@ def expire(
     older_than: options.OlderThan = None,
     reason: options.StaleReason = "no result came back",
     not_because_of_result: options.Confirmed = False,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Give up open pulls from which nothing was heard."""
     return verb(
-        json, "study_stops.expire", Which(name, storage, policy), number, older_than, reason, not_because_of_result
+        json, "study_stops.expire", Which(name, storage, policy, key), number, older_than, reason, not_because_of_result
     )
 
 
@@ -228,12 +240,13 @@ def abort(
     number: options.PullNumber,
     reason: options.Reason,
     by: options.By = None,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """A pull looked unsafe and was stopped; freezes the study."""
-    return verb(json, "study_stops.abort", Which(name, storage, policy), number, reason, by)
+    return verb(json, "study_stops.abort", Which(name, storage, policy, key), number, reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -241,12 +254,13 @@ def freeze(
     name: options.StudyName,
     reason: options.Reason,
     by: options.By = None,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Emergency stop: nobody is given a pull until release."""
-    return verb(json, "study_stops.hold", Which(name, storage, policy), "freeze", reason, by)
+    return verb(json, "study_stops.hold", Which(name, storage, policy, key), "freeze", reason, by)
 
 
 @app.command(cls=help_pages.Command)
@@ -254,12 +268,13 @@ def release(
     name: options.StudyName,
     reason: options.Reason,
     by: options.By = None,
+    key: options.Key = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
     """Let a frozen study go on."""
-    return verb(json, "study_stops.hold", Which(name, storage, policy), "release", reason, by)
+    return verb(json, "study_stops.hold", Which(name, storage, policy, key), "release", reason, by)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_WATCH)
@@ -275,15 +290,30 @@ def watch(
     return verb(json, "watch.watch_study", Which(name, storage, policy), once, every)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_AUDIT)
 def audit(
     name: options.StudyName,
+    head: options.NotedHead = None,
+    signed_by: options.SignedBy = None,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
-    """Every stored decision against the one recomputed."""
-    return verb(json, "study_status.audit", Which(name, storage, policy))
+    """Whether anything was changed, and every decision is the one due."""
+    return verb(json, "study_heads.audit", Which(name, storage, policy), head, signed_by)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_AUDIT)
+def head(
+    name: options.StudyName,
+    sign_with: options.SignWith = None,
+    out: options.HeadFile = None,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """The hash of the last event, to be kept elsewhere."""
+    return verb(json, "study_heads.head", Which(name, storage, policy), sign_with, out)
 
 
 @app.command(cls=help_pages.Command)
@@ -313,7 +343,11 @@ def import_(
 
 @app.command(cls=help_pages.Command)
 def delete(
-    name: options.StudyName, yes: options.Yes = False, storage: options.Storage = None, json: options.Json = False
+    name: options.StudyName,
+    yes: options.Yes = False,
+    key: options.Key = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
 ) -> Job:
     """Forget a study and all that happened to it."""
-    return verb(json, "study_lifecycle.delete", Which(name, storage), yes)
+    return verb(json, "study_lifecycle.delete", Which(name, storage, key=key), yes)

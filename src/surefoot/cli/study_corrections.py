@@ -16,12 +16,14 @@ def correct(
     """Puts a told result right."""
     study = opened(which)
     readings = readings_in(study, safety) if safety else None
-    done = study.correct(pull, reward=reward, safety=readings, reason=reason, by=person(by), confirm=confirm)
+    done = study.correct(
+        pull, reward=reward, safety=readings, reason=reason, by=person(by), confirm=confirm, key=which.key
+    )
     return told_status(output, study, done.statement.rstrip("."), corrected=done.to_dict())
 
 
 def void(output: Output, which: Which, pull: int, reason: str, by: str | None) -> int:
     """Takes a result out."""
     study = opened(which)
-    done = study.void(pull, reason=reason, by=person(by))
+    done = study.void(pull, reason=reason, by=person(by), key=which.key)
     return told_status(output, study, done.statement.rstrip("."), voided=done.to_dict())

@@ -27,7 +27,9 @@ def create(
     posed = posed_in(file)
     policy = chosen_policy(posed.policy, wishes.policy, wishes.options, file)
     source = None if warm_start is None else begun_from(Which(warm_start, which.storage, wishes.policy))
-    study = create_study(posed.problem, policy, name=which.name, storage=which.storage, warm_start=source, **settings)
+    study = create_study(
+        posed.problem, policy, name=which.name, storage=which.storage, warm_start=source, key=which.key, **settings
+    )
     study.status()  # compiles now, not under the first ask
     table = {
         "study": study.name, "storage": study.storage, "fingerprint": posed.problem.fingerprint,
@@ -69,5 +71,5 @@ def delete(output: Output, which: Which, yes: bool) -> int:
     name, storage = which.name, which.storage
     if not yes:
         raise InvalidInput("--yes", ABSENT, f"{name} and all its results would be gone for ever", "Add it to go on.")
-    delete_study(name, storage)
+    delete_study(name, storage, key=which.key)
     return output.answer({"deleted": name, "storage": str(address_of(storage))}, f"{name} is deleted.")

@@ -15,9 +15,9 @@ def ask(output: Output, which: Which, count: int | None, worker: str | None) -> 
     """The next pull, or so many."""
     study = opened(which)
     if count is None:
-        pull = study.ask(worker=worker)
+        pull = study.ask(worker=worker, key=which.key)
         return output.answer({"pull": pull.to_dict()}, in_words(pull))
-    pulls = study.ask(count, worker=worker)
+    pulls = study.ask(count, worker=worker, key=which.key)
     return output.answer({"pulls": [pull.to_dict() for pull in pulls]}, "\n".join(map(in_words, pulls)))
 
 
@@ -26,7 +26,9 @@ def tell(
 ) -> int:
     """Takes the result of an open pull."""
     study = opened(which)
-    study.tell(pull, reward=reward, safety=readings_in(study, safety), level=level, confirm=confirm)
+    study.tell(
+        pull, reward=reward, safety=readings_in(study, safety), level=level, confirm=confirm, key=which.key
+    )  # fmt: skip
     return told_status(output, study, f"Pull {pull} is told", told=pull)
 
 
@@ -39,7 +41,7 @@ def add(
     arm_or_place: str | int = int(arm) if arm not in study.problem.names and arm.isdecimal() else arm
     made = study.add(
         arm_or_place, level, reward, readings_in(study, safety), not_because_of_result=unpicked, source=source,
-        confirm=confirm,
+        confirm=confirm, key=which.key,
     )  # fmt: skip
     return told_status(output, study, f"The result is pull {made}", added=made)
 
@@ -51,7 +53,8 @@ def add_table(
     """Takes over a table of results that were measured elsewhere."""
     study = opened(which)
     made = study.add(
-        file, order=order, time=time, not_because_of_result=unpicked, source=source or file.name, confirm=confirm
+        file, order=order, time=time, not_because_of_result=unpicked, source=source or file.name, confirm=confirm,
+        key=which.key,
     )  # fmt: skip
     words = f"{counted(len(made), 'result')} taken over, pulls {made[0]} to {made[-1]}"
     return told_status(output, study, words, added=list(made), stated=study.statements()[-1].words)

@@ -94,6 +94,9 @@ def tell_status(output: Output, study: Study, status: StudyStatus) -> None:
     out.print(f"Pulls: {', '.join(counts) or 'none yet'}", soft_wrap=True)
     for stated in status.imports:
         out.print(stated, soft_wrap=True, markup=False)
+    if status.late:
+        out.print(f"Told late, not counted: pull {', '.join(map(str, status.late))}", soft_wrap=True)
+    out.print(Text(f"Head after {counted(status.events, 'event')}: {status.head}", "dim"), soft_wrap=True)
 
 
 def tell_levels(output: Output, status: StudyStatus, keeps_limits: bool) -> None:
@@ -133,14 +136,3 @@ def told_status(output: Output, study: Study, words: str, **table: Any) -> int:
     changes = {key: document[key] for key in CHANGES}  # type: ignore[literal-required]
     first = {"alarms": changes.pop("alarms")}
     return output.answer({**first, **table, **changes}, said, exit_codes.ALARM if status.alarms else exit_codes.OK)
-
-
-def audit(output: Output, which: Which) -> int:
-    """Every stored decision against the one recomputed."""
-    report = opened(which).audit()
-    if not output.json and not report.clean:
-        for mismatch in report.mismatches:
-            output.out.print(f"- {mismatch}", soft_wrap=True, markup=False)
-    verb = "differs" if len(report.mismatches) == 1 else "differ"
-    words = report.statement if report.clean else f"{counted(len(report.mismatches), 'pull')} {verb}."
-    return output.answer(report.to_dict(), words, exit_codes.OK if report.clean else exit_codes.FAULTS)

@@ -19,7 +19,7 @@ def give_up(output: Output, which: Which, kind: str, pull: int, reason: str, con
     """Cancels or fails an open pull."""
     study = opened(which)
     check_confirmed(confirmed)
-    {"cancel": study.cancel, "fail": study.fail}[kind](pull, reason, not_because_of_result=True)
+    {"cancel": study.cancel, "fail": study.fail}[kind](pull, reason, not_because_of_result=True, key=which.key)
     state = {"cancel": "cancelled", "fail": "failed"}[kind]
     return told_status(output, study, f"Pull {pull} is {state}", closed=[pull], state=state)
 
@@ -31,7 +31,7 @@ def expire(
     study = opened(which)
     age = None if older_than is None else seconds_in(older_than)
     check_confirmed(confirmed)
-    closed = study.expire(pull, older_than=age, reason=reason, not_because_of_result=True)
+    closed = study.expire(pull, older_than=age, reason=reason, not_because_of_result=True, key=which.key)
     listed = ", ".join(map(str, closed))
     words = f"Stale: {listed}" if closed else "No open pull is that old"
     return told_status(output, study, words, closed=closed, state="stale")
@@ -40,7 +40,7 @@ def expire(
 def abort(output: Output, which: Which, pull: int, reason: str, by: str | None) -> int:
     """Records that a pull looked unsafe and was stopped."""
     study = opened(which)
-    study.abort(pull, reason, person(by))
+    study.abort(pull, reason, person(by), key=which.key)
     return told_status(
         output, study, f"Pull {pull} is aborted, the study frozen", closed=[pull], state="aborted-unsafe"
     )
@@ -49,7 +49,7 @@ def abort(output: Output, which: Which, pull: int, reason: str, by: str | None) 
 def hold(output: Output, which: Which, kind: str, reason: str, by: str | None) -> int:
     """Freezes or releases the study."""
     study = opened(which)
-    {"freeze": study.freeze, "release": study.release}[kind](reason, person(by))
+    {"freeze": study.freeze, "release": study.release}[kind](reason, person(by), key=which.key)
     return told_status(output, study, {"freeze": "Frozen", "release": "Released"}[kind])
 
 

@@ -31,6 +31,7 @@ class CertificateDocument(TypedDict):
     assumptions: list[str]
     data: list[str]
     contradictions: list[str]
+    head: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Certificate:
     assumptions: tuple[str, ...]
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
     contradictions: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
+    head: str = ""  # of a study: the hash of the event with which it ended, over all that happened before
 
     def to_dict(self) -> CertificateDocument:
         """The certificate as plain data."""

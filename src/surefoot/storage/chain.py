@@ -6,7 +6,8 @@ bit anywhere gives another head. What exactly is hashed is written down in docs/
     origin   SHA-256 of "surefoot chain 1", a line end, and the settings as a line of JSON
     hash     SHA-256 of the hash before it, 64 hexadecimal digits, a line end, and the event as a line of JSON
 
-A line of JSON has its keys sorted, no spaces, only ASCII, and the shortest text that reads back as the same number.
+A line of JSON has its keys sorted, no spaces, only ASCII, and the shortest text that reads back as the same number; a
+zero has no sign, but for readings, which are kept as bytes.
 What an event does not say is left out, and so is its own hash. Among the settings is not the name, so that a study
 that is renamed or carried elsewhere keeps its chain.
 """
@@ -25,7 +26,7 @@ VERSION = b"surefoot chain 1\n"
 HASHED = tuple(sorted(name for name in COLUMNS if name != "hash"))
 _values = itemgetter(*(COLUMNS.index(name) for name in HASHED))
 _SEQUENCE, _HASH, _SAFETY = COLUMNS.index("sequence"), COLUMNS.index("hash"), HASHED.index("safety")
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass
@@ -58,8 +59,13 @@ def hashed(before: bytes, values: Sequence[Any]) -> bytes:
     safety = held[_SAFETY]
     if safety is not None:
         held[_SAFETY] = struct.unpack(f"<{len(safety) // 8}d", safety)
-    line = _encode({name: value for name, value in zip(HASHED, held, strict=True) if value is not None})
+    line = _encode({name: _unsigned(value) for name, value in zip(HASHED, held, strict=True) if value is not None})
     return sha256(f"{before.hex()}\n{line}".encode()).digest()
+
+
+def _unsigned(value: Any) -> Any:
+    """The value; a zero has no sign, since not every database keeps it."""
+    return value + 0.0 if type(value) is float else value
 
 
 def chained(before: bytes, events: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

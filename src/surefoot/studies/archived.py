@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Never
 
 import numpy as np
@@ -19,6 +20,7 @@ from surefoot.storage.protocol import Store
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.handle import Handle, Settings, Step
+from surefoot.studies.signatures import SignedHead
 from surefoot.studies.study import Study
 
 
@@ -117,6 +119,8 @@ class ArchivedStudy(Study):
         self.differences = tuple(differences)
         self._handle = ArchivedHandle(store, identity, name, settings, origin, differences)
 
-    def audit(self, *, head: str | None = None) -> AuditReport:
+    def audit(self, *, head: str | SignedHead | None = None, signed_by: str | Path | None = None) -> AuditReport:
         """Whether its events follow each other; decisions are not recomputed, since other rules took them."""
-        return replace(super().audit(head=head), mismatches=(), not_recomputed="; ".join(self.differences))
+        return replace(
+            super().audit(head=head, signed_by=signed_by), mismatches=(), not_recomputed="; ".join(self.differences)
+        )

@@ -9,13 +9,15 @@ from surefoot.live.audit import AuditReport
 from surefoot.storage.chain import ChainBroken, origin_of, verified
 from surefoot.storage.protocol import Events
 from surefoot.studies.handle import Handle
+from surefoot.studies.signatures import SIGNED, SignedHead, check_signature
 
 HEAD = "Give all 64 hexadecimal digits, as `study show` and certificates print them."
 
 
-def audit_of(handle: Handle, noted: str | None = None) -> AuditReport:
+def audit_of(handle: Handle, head: str | SignedHead | None = None, signed_by: object = None) -> AuditReport:
     """What is found when everything is read once more, the settings too; with the head that was noted at some time,
     whether the study has ever had it."""
+    noted = checked(head, signed_by)
     wanted = None if noted is None else as_hash(noted)
     _, row, arms = handle.store.find(handle.name)
     origin = origin_of(row, arms.digest)
@@ -50,6 +52,17 @@ def audit_of(handle: Handle, noted: str | None = None) -> AuditReport:
         )  # fmt: skip
 
     return handle.store.read(handle.identity, handle.name, work)
+
+
+def checked(head: str | SignedHead | None, signed_by: object) -> str | None:
+    """The head that was noted; with a public key it must be a signed one, and the signature right."""
+    if isinstance(head, SignedHead):
+        if signed_by is not None:
+            check_signature(head, signed_by)
+        return head.head
+    if signed_by is not None:
+        raise InvalidInput("head", head, "is not signed", SIGNED)
+    return head
 
 
 def as_hash(noted: object) -> bytes:

@@ -15,7 +15,8 @@ def certificate_of(ledger: StudyLedger) -> Certificate | None:
     found = ledger.certificate
     if found is None:
         return None
-    return replace(found, assumptions=(*found.assumptions, *added_assumptions(ledger)), data=data_notes(ledger))
+    assumptions = (*found.assumptions, *added_assumptions(ledger))
+    return replace(found, assumptions=assumptions, data=data_notes(ledger), head=ledger.end_head.hex())
 
 
 def data_notes(ledger: StudyLedger) -> tuple[str, ...]:

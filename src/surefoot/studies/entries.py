@@ -20,6 +20,7 @@ class StudyLedger(RevisableLedger):
     sequence = 0  # of the last event
     head = b""  # its hash
     end: str | None = None  # what was stored when the policy stopped
+    end_head = b""  # the hash of that event
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -43,7 +44,9 @@ class StudyLedger(RevisableLedger):
                     raise Impossible(f"misses event {self.sequence + 1}", number)
                 self.sequence = sequence
                 self._enter(kind, number, *rest, audit=audit)
-                self.head = row[-1]
+                self.head = bytes(row[-1])
+                if kind == events.END:
+                    self.end_head = self.head
             if audit:
                 self.settle()
             else:

@@ -48,6 +48,7 @@ from surefoot.studies.inputs import closing_reason, pull_number, said_name, said
 from surefoot.studies.keys import Keyed, unanswered
 from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_stopped, result_to_revise
 from surefoot.studies.running import Callback, Measure, run_study
+from surefoot.studies.signatures import SignedHead, signed_head
 from surefoot.studies.status import StudyStatus, status_of
 from surefoot.studies.telling import Said, Telling, events_for
 from surefoot.studies.transfer import export_place, write_study
@@ -415,12 +416,22 @@ class Study:
         """What was stated about the order of each table that was taken over."""
         return self._handle.view(lambda ledger: tuple(ledger.statements))
 
-    def audit(self, *, head: str | None = None) -> AuditReport:
+    def audit(self, *, head: str | SignedHead | None = None, signed_by: str | Path | None = None) -> AuditReport:
         """Every event, verified against the hash chain, and every decision, recomputed from the events before it.
 
-        With `head`, the hash that was noted at some time: whether everything up to there is as it was then.
+        head       the hash that was noted at some time, or a signed one: whether everything up to there is as it was
+        signed_by  the public key, a PEM file, that must have signed it
         """
-        return audit_of(self._handle, head)
+        return audit_of(self._handle, head, signed_by)
+
+    def sign(self, key_file: str | Path) -> SignedHead:
+        """The head with the signature of an Ed25519 key from a PEM file, for `audit`."""
+
+        def sign(ledger: StudyLedger, stored: Events) -> SignedHead:
+            origin = self._handle.origin.hex()
+            return signed_head(ledger.head.hex(), ledger.sequence, origin, stored.now(), key_file)
+
+        return self._handle.look(sign)
 
     def __repr__(self) -> str:
         with suppress(SurefootError):  # a storage that is away must not break a debugger's view
