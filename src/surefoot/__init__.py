@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from surefoot.simulation import simulate
     from surefoot.studies.lifecycle import create_study, delete_study, import_study, load_study
     from surefoot.studies.listing import list_studies
+    from surefoot.studies.signatures import SignedHead
     from surefoot.studies.study import Study
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
@@ -39,15 +40,15 @@ _HOME = {
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "kernel": "core.kernel",
     "simulate": "simulation",
-    "Study": "studies.study",
+    "SignedHead": "studies.signatures", "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
     "list_studies": "studies.listing", "load_study": "studies.lifecycle",
 }  # fmt: skip
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeGap", "SafeLinGapE", "Session",
-    "Status", "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
+    "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
     "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "theory",
     "worlds",
 ]  # fmt: skip

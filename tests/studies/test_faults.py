@@ -398,35 +398,37 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:
 
 
 @pytest.mark.xdist_group("postgres")
-@pytest.mark.parametrize("kept", [True, False], ids=["kept", "lost"])
-def test_a_step_whose_acknowledgement_was_lost_is_not_made_twice(
-    database: Callable[[], str], monkeypatch: pytest.MonkeyPatch, kept: bool
+@pytest.mark.parametrize("commits", ["k", "l", "kk", "kl", "lk", "ll", "lkk", "kkkk"])
+def test_a_step_whose_acknowledgements_were_lost_is_not_made_twice(
+    database: Callable[[], str], monkeypatch: pytest.MonkeyPatch, commits: str
 ) -> None:
-    """The connection breaks at the commit: the step was kept or it was not, and either way it is made once."""
+    """The connection breaks at one commit after the other: the step was kept (k) or it was lost (l), and either way it
+    is made once."""
     import psycopg
 
     study = driven(begun(database()), 3)
     dialect = study._handle.store._database.engine.dialect
     commit = dialect.do_commit
-    broken = []
+    to_come: list[str] = []
 
     def breaks(connection: Any) -> None:
-        if len(broken) < wanted:
-            broken.append(1)
-            if kept:
-                commit(connection)
-            connection.dbapi_connection.close()
-            raise psycopg.OperationalError("server closed the connection unexpectedly")
-        commit(connection)
+        if not to_come:
+            return commit(connection)
+        if to_come.pop(0) == "k":
+            commit(connection)
+        connection.dbapi_connection.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
 
     monkeypatch.setattr(dialect, "do_commit", breaks)
-    wanted = 1
+    to_come[:] = commits
     pull = study.ask()  # without a name: asked twice it would be two pulls
-    assert pull.number == 4
+    assert (pull.number, to_come) == (4, [])
     assert [each.number for each in study.open_pulls] == [4]
-    wanted = 2
+    to_come[:] = commits
     study.tell(pull, **measured(pull))
-    assert study.status().events == 8
+    to_come[:] = commits
+    made = study.add(0, 0.1, 0.3, measured(pull)["safety"], not_because_of_result=True)
+    assert (made, study.status().imported, study.status().events) == (5, 1, 9)
     assert sf.load_study("power", study._handle.store.address.url.render_as_string(False)).audit().clean
 
 

@@ -1,8 +1,8 @@
 """The transaction behind every verb of a study: lock, read what others did meanwhile, decide, append, and return once
 it is kept. What is held in memory is only the ledger of events that are stored; it is built anew whenever in doubt.
 
-Two locks order the threads of this process. The storage comes first, then `lock`, which is held only while the ledger
-is used: who looks does not wait for a thread that queues for the storage.
+The threads of this process take turns with `lock`, from before the transaction begins until it is kept: a ledger must
+not be seen with events that may still be taken back, nor by one whose view of the storage is older.
 """
 
 import json
@@ -87,26 +87,20 @@ class Handle:
         writer = events.new_writer()
         attempts: list[Before] = []
 
-        def work(stored: Events) -> Found:
-            with self.lock:
-                return self._stepped(stored, step, writer, attempts)
-
-        try:
-            return self.store.write(self.identity, self.name, work)
-        except BaseException:
-            if attempts:  # what is in memory may not be what is stored
-                with self.lock:
+        with self.lock:
+            try:
+                return self.store.write(
+                    self.identity, self.name, lambda stored: self._stepped(stored, step, writer, attempts)
+                )
+            except BaseException:
+                if attempts:  # what is in memory may not be what is stored
                     self._ledger = None
-            raise
+                raise
 
     def look(self, see: Callable[[StudyLedger, Events], Found]) -> Found:
         """What one sees who looks at the study at one moment; nothing changes meanwhile."""
-
-        def work(stored: Events) -> Found:
-            with self.lock:
-                return see(self.catch_up(stored), stored)
-
-        return self.store.read(self.identity, self.name, work)
+        with self.lock:
+            return self.store.read(self.identity, self.name, lambda stored: see(self.catch_up(stored), stored))
 
     def view(self, see: Callable[[StudyLedger], Found]) -> Found:
         """The same, for those who need the ledger alone."""

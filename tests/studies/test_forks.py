@@ -1,0 +1,117 @@
+"""A process that forks: parent and child each know what they wrote themselves, and what is stored."""
+
+import os
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_studies import begun, driven, measured
+
+import surefoot as sf
+from surefoot.errors import SurefootError
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def in_a_child(work: Callable[[], None]) -> None:
+    """Does the work in a forked child, and fails if it fails."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.xdist_group("postgres")
+def test_a_child_does_not_take_its_parents_events_for_its_own(
+    database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child's commit is rolled back while the parent writes: what follows is the parent's event."""
+    import psycopg
+
+    address = database()
+    study = driven(begun(address), 3)
+    pulls = study.ask(2)
+    told, seen = os.pipe(), os.pipe()
+
+    def child() -> None:
+        dialect = study._handle.store._database.engine.dialect  # type: ignore[attr-defined]
+        commit, broken = dialect.do_commit, []
+
+        def breaks(connection: Any) -> None:
+            if broken:
+                return commit(connection)
+            broken.append(1)
+            connection.dbapi_connection.close()  # and with it the step
+            os.write(told[1], b"x")
+            os.read(seen[0], 1)  # the parent has written in its place
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        monkeypatch.setattr(dialect, "do_commit", breaks)
+        study.tell(pulls[1], **measured(pulls[1]))
+        found = sf.load_study("power", address)
+        assert [each.number for each in found.open_pulls] == [6], "acknowledged and not kept"
+
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            child()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    os.read(told[0], 1)
+    study.tell(pulls[0], **measured(pulls[0]))
+    study.ask()
+    os.write(seen[1], b"x")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert sf.load_study("power", address).pulls == 5
+
+
+def test_a_child_of_a_process_whose_threads_were_at_work_can_go_on(tmp_path: Path) -> None:
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with study._handle.lock:
+            held.set()
+            release.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(60)
+
+    def child() -> None:
+        pull = study.ask()
+        study.tell(pull, **measured(pull))
+        assert study.pulls == 4
+
+    in_a_child(child)
+    release.set()
+    thread.join()
+    assert study.pulls == 4
+    assert study.audit().clean
+
+
+def test_storage_in_memory_is_not_a_childs(tmp_path: Path) -> None:
+    study = driven(begun("memory", name="of the parent"), 2)
+
+    def child() -> None:
+        for step in (study.ask, lambda: study.pulls, lambda: sf.load_study("of the parent", "memory")):
+            with pytest.raises(SurefootError, match="memory"):
+                step()
+
+    in_a_child(child)
+    assert study.pulls == 2
+    sf.delete_study("of the parent", "memory")
