@@ -106,9 +106,9 @@ def test_a_reader_who_leaves_early_is_no_error() -> None:
     assert told == ""
 
 
-def test_ctrl_c_ends_a_run_with_status_130_and_certifies_nothing(tmp_path: Path) -> None:
-    unending = ["run", "--policy", "safe-lingape", "--levels", "static", "--selection", "optimistic"]
-    unending += ["--explore", "round-robin:800", "--max-pulls", "100000000"]
+def test_ctrl_c_ends_a_run_with_status_130_and_certifies_nothing(tmp_path: Path, pumps_in_a_world: str) -> None:
+    (tmp_path / "pumps.toml").write_text(pumps_in_a_world.replace("epsilon = 0.3", "epsilon = 1e-9"))
+    unending = ["run", "pumps.toml", "--no-compare", "--max-pulls", "100000000"]
     with subprocess.Popen([PROGRAM, *unending], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while " pulls  " not in (line := process.stderr.readline()):

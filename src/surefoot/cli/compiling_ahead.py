@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from multiprocessing.process import BaseProcess
 
 from surefoot.live.model_checks import ModelChecks
@@ -42,9 +43,18 @@ class CompilingAhead:
 def compile_all(problem: Problem, policies: list[Policy]) -> None:
     """Begins a session with each, which compiles it; says nothing whatever happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command that waits for it says what there is to say
+    threading.Thread(target=end_with_parent, daemon=True).start()
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silent, stream)
     ModelChecks(problem, policies[0].guarantee(problem))  # first: the command itself will want it soon
     for policy in policies:
         Session(problem, policy).ledger.learner.expected(0, 0.0)
+
+
+def end_with_parent() -> None:
+    """Ends this process when the command has ended, in whatever way: nobody needs the rest then."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
