@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from surefoot.errors import InvalidInput
 
@@ -45,13 +46,23 @@ def read_text(field: str, path: Path) -> str:
 
 def write_bytes(field: str, path: Path, content: bytes, *, overwrite: bool = True) -> None:
     """As `write_whole`, to a path that someone gave: what goes wrong is a refusal of this field."""
+    with writing(field, path, overwrite=overwrite) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing(field: str, path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """As `whole`, for a path that someone gave: what goes wrong with the file is a refusal of this field."""
     try:
-        write_whole(path, content, overwrite=overwrite)
+        with whole(path, overwrite=overwrite) as file:
+            yield file
     except FileExistsError as error:
         raise exists_already(field, path) from error
     except OSError as error:
         remedy = _ROOM if error.errno in NO_ROOM else _WRITABLE
         raise InvalidInput(field, str(path), f"cannot be written ({cause(error)})", remedy) from error
+    except InvalidInput:
+        raise
     except ValueError as error:  # a null character
         raise InvalidInput(field, str(path), f"cannot be written ({cause(error)})", _WRITABLE) from error
 
@@ -62,18 +73,25 @@ def exists_already(field: str, path: Path) -> InvalidInput:
 
 
 def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
-    """The file holds the content and nothing else: it is replaced in one step or left as it was.
+    """The file holds the content and nothing else: it is replaced in one step or left as it was."""
+    with whole(path, overwrite=overwrite) as file:
+        file.write(content)
 
-    Its permissions stay, and a link stays a link: what it points to is replaced. An OSError names the path. Without
-    `overwrite` a file that is there stays, even one that somebody else makes at the same moment.
+
+@contextmanager
+def whole(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """A new file to be filled, which takes its place in one step once that went well; until then all is as it was.
+
+    The permissions of an old one stay, and a link stays a link: what it points to is replaced. An OSError names the
+    path. Without `overwrite` a file that is there stays, even one that somebody else makes at the same moment.
     """
     try:
         place = resolved(path)
         with beside(place) as part:
-            with part.open("xb") as file:
+            with part.open("x+b") as file:
                 if place.exists():
                     shutil.copymode(place, part)  # before there is anything to read in it
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if overwrite:

@@ -141,6 +141,11 @@ def text(field: str, value: object, remedy: str) -> str:
     return name
 
 
+def is_printable(value: str) -> bool:
+    """Whether a text can be stored and shown anywhere: no control characters, line breaks or lone surrogates."""
+    return _UNPRINTABLE.search(value) is None
+
+
 def known_keys(
     where: str, table: Mapping[str, object], allowed: Collection[str], hints: Mapping[str, str] | None = None
 ) -> None:

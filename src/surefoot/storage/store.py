@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -102,7 +103,9 @@ class DatabaseStore:
             row = insert(tables.studies).values(**vars(study), arms=arms.digest)
             made = connection.execute(row.returning(tables.studies.c.id))
             found = int(made.scalar_one())
-            DatabaseEvents(connection, found).append(list(events))
+            kept, rest = DatabaseEvents(connection, found), iter(events)
+            while part := list(islice(rest, BULK)):  # there may be more than fit into memory
+                kept.append(part)
             return found
 
         return self._written(work)

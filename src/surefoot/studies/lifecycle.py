@@ -1,9 +1,8 @@
 """Studies in a storage: made, opened and deleted."""
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from surefoot.errors import (
     AuditWarning,
@@ -17,6 +16,7 @@ from surefoot.errors import (
     SurefootError,
     outside,
 )
+from surefoot.files import as_path
 from surefoot.live.audit import first_few
 from surefoot.live.ledger import BY_NUMBER, Intake
 from surefoot.live.model_checks import LEVEL
@@ -25,10 +25,12 @@ from surefoot.policies.bound import faced
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_seed, text
 from surefoot.storage.chain import chained, origin_of
-from surefoot.storage.protocol import COLUMNS, Store, StudyRow
+from surefoot.storage.protocol import Store, StudyRow
 from surefoot.storage.store import open_store
 from surefoot.studies import events
 from surefoot.studies.archived import ArchivedHandle, ArchivedStudy
+from surefoot.studies.archives import opened_archive, refusing
+from surefoot.studies.carried import Carried
 from surefoot.studies.events import Event, new_writer
 from surefoot.studies.handle import Handle, Settings
 from surefoot.studies.keys import KEY, Keyed, unanswered
@@ -43,7 +45,6 @@ from surefoot.studies.rows import (
     stored_versions,
 )
 from surefoot.studies.study import Study
-from surefoot.studies.transfer import REMEDY, read_study
 from surefoot.studies.versions import differences, versions_of
 from surefoot.studies.warm_starts import history_for
 
@@ -140,20 +141,24 @@ def import_study(
     path: str | Path, storage: str | Store | None = None, name: str | None = None, *, policy: object = None
 ) -> Study:
     """The study that `Study.export` wrote to the file, now in this storage, under this name or its own."""
-    carried = read_study(path)
-    row = carried.row if name is None else replace(carried.row, name=text("name", name, NAME))
-    store = open_store(storage, create=True)
-    try:
-        origin = origin_of(row, carried.arms.digest)
-        events_again = list(chained(origin, carried.events))
-        ledger = handle_for(store, 0, row, settings_in(row, carried.arms, policy), origin).new_ledger()
-        ledger.take([[event.get(column) for column in COLUMNS] for event in events_again])
-    except PolicyNeeded:
-        raise
-    except (SurefootError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput("path", str(path), f"holds what cannot be a study ({error})", REMEDY) from error
-    store.create(row, carried.arms, events_again)
-    return opened(store, row.name, policy)
+    place, wanted = as_path("path", path), None if name is None else text("name", name, NAME)
+    with opened_archive(place) as archive:
+        with refusing(place):
+            carried = Carried(archive, wanted)
+            settings = settings_in(carried.row, carried.arms, policy)
+            faced(settings.policy, settings.problem).check_memory(states=AT_ONCE)
+            ledger = handle_for(cast(Store, InFile(place)), 0, carried.row, settings, carried.origin).new_ledger()
+            for page in carried.pages():
+                ledger.take(page)
+        store = open_store(storage, create=True)  # not before all is found good
+        store.create(carried.row, carried.arms, carried)
+    return opened(store, carried.row.name, policy)
+
+
+class InFile(NamedTuple):
+    """In the place of a store, where a study is only looked through."""
+
+    address: Path
 
 
 def opened(store: Store, name: str, policy: object = None) -> Study:

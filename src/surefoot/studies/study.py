@@ -51,7 +51,7 @@ from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.signatures import SignedHead, signed_head
 from surefoot.studies.status import StudyStatus, status_of
 from surefoot.studies.telling import Said, Telling, events_for
-from surefoot.studies.transfer import export_place, write_study
+from surefoot.studies.transfer import export_study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -404,9 +404,7 @@ class Study:
 
         With `overwrite` it may replace one that is there.
         """
-        export_place(path, overwrite)  # before a long study is read
-        _, row, arms = self._handle.store.find(self.name)
-        self._read(lambda stored: write_study(path, row, arms, stored.all(), overwrite=overwrite))
+        export_study(self._handle, path, overwrite=overwrite)
 
     def results(self) -> list[Result]:
         """Every result that was told or imported, in order of number."""

@@ -1,40 +1,35 @@
-"""A study as a file, and back.
+"""A study as a file: where it is put, and how it is written. `archives` and `carried` read it.
 
-The file is a ZIP archive of `study.json`, `arms.f8`, `events.jsonl` and `manifest.json`, which holds the SHA-256 of
-the other three. Numbers are written as the shortest text that reads back as the same number, so nothing is lost, and
-the same study always gives the same bytes.
+The file is a ZIP archive of
+
+    study.json      the settings of the study, the shape of its arms, and its name
+    arms.f8         the features of the arms: float64, little-endian, row by row
+    events.jsonl    the events, one on each line: exactly the bytes over which the hash chain is built
+    manifest.json   the format, the SHA-256 of the other three, the number of events, and the head of the chain
+
+so that whoever has only the file can compute the chain again. The same study always gives the same bytes. All of it is
+written while it is read, so that a study of any length takes little memory.
 """
 
 import hashlib
-import io
 import json
 import zipfile
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO
 
-from surefoot.errors import InvalidInput
-from surefoot.files import as_path, exists_already, write_bytes
-from surefoot.live.readings import packed, unpacked
-from surefoot.storage.protocol import Arms, StudyRow
-from surefoot.storage.tables import events as columns
-from surefoot.studies.events import Event
+from surefoot.errors import InvalidInput, StorageDamaged
+from surefoot.files import as_path, exists_already, writing
+from surefoot.live.readings import unpacked
+from surefoot.storage.chain import ChainBroken, line_of, origin_of, verified
+from surefoot.storage.protocol import COLUMNS, Arms, Events, StudyRow
+from surefoot.studies.archives import ARMS, EVENTS, FORMAT, FREE, LARGEST_TABLE, MANIFEST, STUDY
+from surefoot.studies.handle import Handle
 
-FORMAT = "surefoot study 1"
 SUFFIXES = (".study", ".zip")
-STUDY, ARMS, EVENTS, MANIFEST = "study.json", "arms.f8", "events.jsonl", "manifest.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the date of every member
-TYPES = {column.name: column.type.python_type for column in columns.columns if column.name != "study"}
-REMEDY = "Export the study once more, or use another copy of the file."
-
-
-class Carried(NamedTuple):
-    """A study as it was read from a file."""
-
-    row: StudyRow
-    arms: Arms
-    events: list[Event]
+AT_ONCE = 1_000  # lines that are handed to the compressor together
+_SAFETY, _HASH = COLUMNS.index("safety"), COLUMNS.index("hash")
 
 
 def export_place(path: object, overwrite: bool) -> Path:
@@ -48,89 +43,79 @@ def export_place(path: object, overwrite: bool) -> Path:
     return place
 
 
-def write_study(
-    path: object, row: StudyRow, arms: Arms, happened: Iterable[Event], *, overwrite: bool = False
-) -> None:  # fmt: skip
-    """The file holds the whole study; what was in it before stays, or is replaced at once where that is allowed."""
+def export_study(handle: Handle, path: object, *, overwrite: bool = False) -> None:
+    """The file holds the whole study, each event verified against the chain; what was in it before stays, or is
+    replaced at once where that is allowed."""
     place = export_place(path, overwrite)
-    study = {**vars(row), "arms": {"count": arms.count, "dimension": arms.dimension}}
-    lines = "".join(json.dumps(as_plain(event), separators=(",", ":")) + "\n" for event in happened)
-    members = {STUDY: as_json(study), ARMS: arms.content, EVENTS: lines.encode()}
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    members[MANIFEST] = as_json({"format": FORMAT, "sha256": digests})
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in members.items():
-            file.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
-    write_bytes("path", place, archive.getvalue(), overwrite=overwrite)
+    _, row, arms = handle.store.find(handle.name)
+    with writing("path", place, overwrite=overwrite) as file:
+
+        def work(stored: Events) -> None:
+            file.seek(0)
+            file.truncate()  # what an attempt left that lost the storage on the way
+            write_archive(file, row, arms, stored.after(0))
+
+        try:
+            handle.store.read(handle.identity, handle.name, work)
+        except ChainBroken as error:
+            detail = f"holds a study {handle.name!r} that {error}"
+            raise StorageDamaged(str(handle.store.address), detail) from error
 
 
-def read_study(path: object) -> Carried:
-    """The study in the file; one whose content is not what was written is refused."""
-    place = as_path("path", path)
-    members = checked_members(place)
-    try:
-        study = json.loads(members[STUDY])
-        shape = study.pop("arms")
-        arms = Arms(shape["count"], shape["dimension"], members[ARMS])
-        row = StudyRow(**study)
-        happened = [as_event(json.loads(line)) for line in members[EVENTS].splitlines()]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise refused(place, f"does not hold a study ({error})") from error
-    return Carried(row, arms, happened)
+def write_archive(file: BinaryIO, row: StudyRow, arms: Arms, happened: Iterable[Sequence[Any]]) -> None:
+    """Writes the study; the events are in the order of `COLUMNS`. ChainBroken where they are not those written once."""
+    head, count, digests = origin_of(row, arms.digest), 0, {}
+    table = as_json({**vars(row), "arms": {"count": arms.count, "dimension": arms.dimension}})
+    if len(table) > LARGEST_TABLE:
+        reason = f"is about a problem of {len(table):,} bytes without its features, and files hold {LARGEST_TABLE:,}"
+        raise InvalidInput("study", row.name, reason, "Copy the whole storage with `surefoot storage backup`.")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in ((STUDY, table), (ARMS, arms.content)):
+            digests[name] = hashlib.sha256(content).hexdigest()
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, way_for(content))
+        digest = hashlib.sha256()
+        with archive.open(member(EVENTS), "w", force_zip64=True) as lines:
+            for part in in_parts(verified(head, happened)):
+                content = b"".join(line_of(as_plain(values)) + b"\n" for values in part)
+                digest.update(content)
+                lines.write(content)
+                head, count = bytes(part[-1][_HASH]), count + len(part)
+        digests[EVENTS] = digest.hexdigest()
+        manifest = as_json({"format": FORMAT, "sha256": digests, "events": count, "head": head.hex()})
+        archive.writestr(zipfile.ZipInfo(MANIFEST, LONG_AGO), manifest, zipfile.ZIP_DEFLATED)
 
 
-def checked_members(place: Path) -> dict[str, bytes]:
-    """The content of the archive, each member with the digest that was written beside it."""
-    try:
-        with zipfile.ZipFile(place) as file:
-            manifest = json.loads(file.read(MANIFEST))
-            version = manifest["format"]
-            if version != FORMAT:
-                raise refused(place, f"is of the format {version!r}, and this version of surefoot reads {FORMAT!r}")
-            members = {name: file.read(name) for name in (STUDY, ARMS, EVENTS)}
-    except FileNotFoundError as error:
-        raise InvalidInput("path", str(place), "does not exist", "Check the path.") from error
-    except OSError as error:
-        raise InvalidInput("path", str(place), f"cannot be read ({error.strerror})", "Check the path.") from error
-    except InvalidInput:
-        raise
-    except Exception as error:  # a damaged archive may break the reader in any way
-        if not isinstance(error, ARCHIVE_FAULTS):
-            raise
-        raise refused(place, f"is not a whole export of a study ({error})") from error
-    for name, content in members.items():
-        if manifest["sha256"].get(name) != hashlib.sha256(content).hexdigest():
-            raise refused(place, f"holds a member {name} that is not the one that was written")
-    return members
+def in_parts(rows: Iterator[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+    """The rows, some at a time."""
+    part: list[Sequence[Any]] = []
+    for row in rows:
+        part.append(row)
+        if len(part) == AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
-ARCHIVE_FAULTS = (
-    zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, NotImplementedError, RuntimeError,
-    AttributeError,
-)  # fmt: skip
+def member(name: str) -> zipfile.ZipInfo:
+    """A member that is compressed while it is written."""
+    info = zipfile.ZipInfo(name, LONG_AGO)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
 
 
-def refused(place: Path, reason: str) -> InvalidInput:
-    """The refusal of a file."""
-    return InvalidInput("path", str(place), reason, REMEDY)
+def way_for(content: bytes) -> int:
+    """How a member is kept: a large table of zeros would be packed so well that readers take it for an attack."""
+    return zipfile.ZIP_STORED if len(content) > FREE else zipfile.ZIP_DEFLATED
 
 
-def as_plain(event: Event) -> dict[str, Any]:
-    """The event for a file: only what it holds, readings as numbers."""
-    held = {key: value for key, value in event.items() if value is not None and key != "study"}
-    if "safety" in held:
+def as_plain(values: Sequence[Any]) -> dict[str, Any]:
+    """The event as it is hashed: readings as numbers, and without its own hash."""
+    held = dict(zip(COLUMNS, values, strict=True))
+    del held["hash"]
+    if held["safety"] is not None:
         held["safety"] = unpacked(held["safety"]).tolist()
     return held
-
-
-def as_event(plain: dict[str, Any]) -> Event:
-    """The event that `as_plain` wrote, each value of the type of its column."""
-    event = {**plain, "safety": packed(plain["safety"])} if "safety" in plain else plain
-    for key, value in event.items():
-        if type(value) is not TYPES[key]:
-            raise TypeError(f"{key} = {value!r} in event {plain.get('sequence')}")
-    return event
 
 
 def as_json(table: dict[str, Any]) -> bytes:
