@@ -24,8 +24,11 @@ STORED = Path(__file__).parent / "stored"
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The export of a study in which everything has happened."""
     study, path = begun("memory", "everything"), tmp_path_factory.mktemp("exports") / "everything.study"
-    rows = [{"arm": 1, "level": 0.1, "reward": 0.2, "safety_safety1": 0.0, "safety_safety2": 0.1, "when": n} for n in (1, 2, 4)]
-    study.add_table(rows, order="as measured", time="when", source="pilot", not_because_of_result=True)
+    rows = [
+        {"arm": 1, "level": 0.1, "reward": 0.2, "safety_safety1": 0.0, "safety_safety2": 0.1, "when": n}
+        for n in (1, 2, 4)
+    ]
+    study.add(rows, order="as measured", time="when", source="pilot", not_because_of_result=True)
     driven(study, 6)
     pulls = study.ask(5, worker="nörth", key="five")
     study.tell(pulls[3], **measured(pulls[3]))
@@ -53,8 +56,7 @@ def attacked(members: dict[str, bytes], folder: Path, seeds: range) -> Counter[s
                 warnings.simplefilter("ignore")
                 study = sf.import_study(path, "memory", "hostile")
         except SurefootError as error:
-            found[type(error).__name__] += 1
-            assert len(str(error)) < 2_000, seed
+            found[type(error).__name__ if len(str(error)) < 2_000 else "endless"] += 1
         except Exception as error:
             raise AssertionError(f"seed {seed} broke the import") from error
         else:
@@ -90,9 +92,10 @@ def test_mutated_exports_are_refused_by_name_or_are_studies(exported: Path, tmp_
 def test_ten_thousand_mutated_exports(exported: Path, tmp_path: Path) -> None:
     found: Counter[str] = Counter()
     for number, path in enumerate([exported, *sorted(STORED.glob("*.zip"))]):
-        start = 10_000_000 * (number + 1)
-        found += attacked(hostile.members_of(path), tmp_path, range(start, start + (7_200 if path == exported else 400)))
+        start, count = 10_000_000 * (number + 1), 7_200 if path == exported else 400
+        found += attacked(hostile.members_of(path), tmp_path, range(start, start + count))
     print(dict(found))
+    assert not found["endless"]
     assert sum(found.values()) == 10_000
 
 
@@ -135,6 +138,7 @@ def changed(exported: Path, target: Path, kind: str, **values: Any) -> Path:
         ("ask", {"phase": "p" * 17}, "phase"),
         ("ask", {"level": True}, "level"),
         ("ask", {"level": 1.5}, "level"),
+        ("ask", {"level": -0.0}, "level = -0.0"),
         ("ask", {"leader": 99}, "arm"),
         ("ask", {"at": -1}, "at"),
         ("tell", {"reward": float("nan")}, "NaN"),
@@ -171,7 +175,7 @@ def test_a_file_with_another_chain_is_refused(exported: Path, tmp_path: Path) ->
         sf.import_study(tmp_path / "edited.study", "memory", "never")
 
 
-# -- memory -------------------------------------------------------------------------------------------------------------
+# -- memory ---------------------------------------------------------------------------------------------------------
 
 PROGRAM = """
 import resource, sys
@@ -194,7 +198,7 @@ print(peak() - before, said)
 @pytest.mark.parametrize("bomb", ["arms", "events", "line", "study", "branches", "statement", "zeros"])
 def test_a_small_file_takes_little_memory(exported: Path, tmp_path: Path, bomb: str) -> None:
     members, path = hostile.members_of(exported), tmp_path / "bomb.study"
-    many, table = 400_000_000, json.loads(hostile.members_of(exported)[hostile.STUDY])
+    many, table = 200_000_000, json.loads(hostile.members_of(exported)[hostile.STUDY])
     if bomb == "arms":
         members |= {hostile.ARMS: bytes(many)}
         members[hostile.STUDY] = json.dumps(table | {"arms": {"count": many // 800, "dimension": 100}}).encode()
@@ -217,12 +221,13 @@ def test_a_small_file_takes_little_memory(exported: Path, tmp_path: Path, bomb: 
         rows = json.dumps({"rows": 10**12, "order": "as measured"})
         path = changed(exported, path, "table", reason=rows)
     if bomb != "statement":
-        path.write_bytes(hostile.archive(list(members.items())))
+        held = hostile.fitted(members) if bomb in ("branches", "zeros") else members
+        path.write_bytes(hostile.archive(list(held.items())))
     assert path.stat().st_size < 3_000_000
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(path)], capture_output=True, text=True, check=True)
     grown, _, said = done.stdout.partition(" ")
     assert said.startswith(f"path = {str(path)!r}") or "memory" in said, done.stdout
-    assert int(grown) < 300, done.stdout
+    assert int(grown) < 150, done.stdout
 
 
 def test_members_are_stored_or_deflated(exported: Path, tmp_path: Path) -> None:

@@ -2,18 +2,25 @@
 
 import hashlib
 import json
+import sqlite3
+import tracemalloc
 import zipfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hostile_files import archive, fitted, members_of
 from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import POLICIES, arena
-from surefoot.errors import InvalidInput, StudyExists
+from surefoot.errors import InvalidInput, OtherVersionWarning, StorageDamaged, StudyExists
+from surefoot.storage.chain import chained, origin_of
+from surefoot.storage.protocol import COLUMNS
+from surefoot.studies.transfer import write_archive
 
 
 def eventful(storage: str, name: str = "power", **settings: Any) -> sf.Study:
@@ -97,22 +104,16 @@ def test_a_file_that_breaks_off_is_refused(tmp_path: Path, share: float) -> None
 
 
 def rewritten(source: Path, target: Path, **changes: Any) -> None:
-    """A file in which members were changed and the checksums made to fit."""
-    with zipfile.ZipFile(source) as file:
-        members = {name: file.read(name) for name in file.namelist()}
-    members |= changes.pop("members", {})
-    manifest = json.loads(members["manifest.json"])
-    manifest["sha256"] = {name: hashlib.sha256(members[name]).hexdigest() for name in manifest["sha256"]}
-    members["manifest.json"] = json.dumps({**manifest, **changes}).encode()
-    with zipfile.ZipFile(target, "w") as file:
-        for name, content in members.items():
-            file.writestr(name, content)
+    """A file in which members were changed, and the checksums and the chain made to fit."""
+    members = fitted(members_of(source) | changes.pop("members", {}))
+    members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), **changes}).encode()
+    target.write_bytes(archive(list(members.items())))
 
 
 def test_a_later_format_and_impossible_content_are_refused_by_name(tmp_path: Path) -> None:
     driven(begun("memory", "format"), 2).export(tmp_path / "whole.study")
-    rewritten(tmp_path / "whole.study", tmp_path / "later", format="surefoot study 2")
-    with pytest.raises(InvalidInput, match="surefoot study 2"):
+    rewritten(tmp_path / "whole.study", tmp_path / "later", format="surefoot study 3")
+    with pytest.raises(InvalidInput, match="surefoot study 3"):
         sf.import_study(tmp_path / "later", "memory", "never")
     lines = zipfile.ZipFile(tmp_path / "whole.study").read("events.jsonl").splitlines(keepends=True)
     for events in (lines[1:], [lines[0], *lines[2:]], [b"{}\n"], [lines[0].replace(b'"arm":', b'"arm":9')], [b"[\n"]):
@@ -120,6 +121,81 @@ def test_a_later_format_and_impossible_content_are_refused_by_name(tmp_path: Pat
         with pytest.raises(InvalidInput, match="path"):
             sf.import_study(tmp_path / "odd", "memory", "never")
     assert "never" not in [row["name"] for row in sf.list_studies("memory")]
+
+
+def test_a_study_keeps_its_head_wherever_it_is_carried(storage: str, tmp_path: Path) -> None:
+    """From every kind of storage to a file, to another and back, under another name: whoever kept the head knows it."""
+    study = eventful(storage, "head")
+    study.export(tmp_path / "one.study")
+    elsewhere = sf.import_study(tmp_path / "one.study", f"sqlite:///{tmp_path / 'other.db'}", "elsewhere")
+    elsewhere.export(tmp_path / "two.study")
+    back = sf.import_study(tmp_path / "two.study", storage, "back")
+    assert study.head == elsewhere.head == back.head
+    assert back.audit(head=study.head).clean
+    manifest = json.loads(zipfile.ZipFile(tmp_path / "two.study").read("manifest.json"))
+    assert (manifest["head"], manifest["events"]) == (study.head, study.status().events)
+
+
+def test_the_lines_of_a_file_are_the_bytes_that_are_hashed(tmp_path: Path) -> None:
+    """With nothing but the file and SHA-256 anyone computes the head."""
+    study = eventful("memory", "anyone")
+    study.export(tmp_path / "anyone.study")
+    members = members_of(tmp_path / "anyone.study")
+    settings = json.loads(members["study.json"])
+    shape = settings.pop("arms")
+    del settings["name"]
+    settings["arms"] = hashlib.sha256(
+        f"{shape['count']} {shape['dimension']}\n".encode() + members["arms.f8"]
+    ).hexdigest()
+    held = {key: value for key, value in settings.items() if value is not None}
+    line = json.dumps(held, sort_keys=True, separators=(",", ":")).encode()
+    head = hashlib.sha256(b"surefoot chain 1\n" + line).hexdigest()
+    for line in members["events.jsonl"].splitlines():
+        head = hashlib.sha256(head.encode() + b"\n" + line).hexdigest()
+    assert head == study.head
+
+
+def test_a_file_of_the_first_format_is_chained_when_it_comes(tmp_path: Path) -> None:
+    path = Path(__file__).parent / "stored" / "given-up.zip"
+    with pytest.warns(OtherVersionWarning):
+        study = sf.import_study(path, f"sqlite:///{tmp_path / 'old.db'}", "old")
+    events = len(zipfile.ZipFile(path).read("events.jsonl").splitlines())
+    assert study.audit().unchained == study.status().events == events
+    study.export(tmp_path / "new.study")
+    with pytest.warns(OtherVersionWarning):
+        again = sf.import_study(tmp_path / "new.study", "memory", "again")
+    assert again.head == study.head
+    assert again.audit().unchained == events
+
+
+def test_an_export_verifies_what_it_reads(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'edited.db'}"
+    study = driven(begun(storage), 3)
+    with closing(sqlite3.connect(tmp_path / "edited.db")) as connection, connection:
+        connection.execute("UPDATE surefoot_events SET reward = reward + 0.3 WHERE sequence = 4")
+    with pytest.raises(StorageDamaged, match="event 4"):
+        study.export(tmp_path / "never.study")
+    assert not list(tmp_path.glob("*never*"))
+
+
+def test_an_export_is_written_while_it_is_read(tmp_path: Path) -> None:
+    """Ten times the events take the same memory."""
+    _, row, arms = driven(begun("memory", "long"), 1)._handle.store.find("long")
+
+    def peak(count: int) -> int:
+        empty = dict.fromkeys(COLUMNS)
+        plain = (
+            {**empty, "sequence": n, "kind": "freeze", "at": n, "writer": n, "reason": "r"} for n in range(1, count)
+        )
+        rows = (list(event.values()) for event in chained(origin_of(row, arms.digest), plain))
+        tracemalloc.start()
+        with (tmp_path / f"{count}").open("wb") as file:
+            write_archive(file, row, arms, rows)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(20_000) < 1.5 * peak(4_000)
 
 
 def test_an_export_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:

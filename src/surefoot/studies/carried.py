@@ -7,7 +7,7 @@ is left for a storage to refuse.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import copysign, isfinite
 from typing import Any, get_args, get_origin, get_type_hints
 
 from surefoot.live.certificate import Certificate
@@ -96,7 +96,9 @@ class Carried:
             found = parsed(line.decode("ascii"))
             if not isinstance(found, dict):
                 raise Unfit("holds an event that is no table")
-            if not self._archive.first_format and line_of(found) != line:
+            if self._archive.first_format:
+                found = {field: value + 0.0 if type(value) is float else value for field, value in found.items()}
+            elif line_of(found) != line:
                 raise Unfit(f"holds an event that is not in canonical form: {line[:80].decode('ascii')}")
             yield found
 
@@ -260,8 +262,9 @@ def short_text(field: str, value: object, most: int) -> None:
 
 
 def real(field: str, value: object, least: float = -LARGEST, most: float = LARGEST) -> None:
-    """A number with a point, within these bounds."""
-    if type(value) is not float or not isfinite(value) or not least <= value <= most:
+    """A number with a point, within these bounds; minus zero, which storages make zero, would break the chain."""
+    fine = type(value) is float and isfinite(value) and least <= value <= most
+    if not fine or (value == 0.0 and copysign(1.0, value) < 0.0):  # type: ignore[arg-type]
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a number from {least:g} to {most:g}")
 
 
