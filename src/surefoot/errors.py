@@ -544,6 +544,10 @@ class OtherVersionWarning(SurefootWarning):
     """A study was begun with other versions of what decides, and opens for reading only."""
 
 
+class UnreadableWarning(SurefootWarning):
+    """A study in a storage that cannot be read; the others can."""
+
+
 class ModelAlarm(SurefootWarning):
     """Data that contradict the model; the study is frozen."""
 

@@ -1,7 +1,7 @@
 """Where a command's words go: results to standard output, all else to standard error.
 
 With --json, standard output holds exactly one JSON document, the result or the error; numbers that JSON cannot write
-(NaN, infinity) are null.
+(NaN, infinity) are null. Nothing that is told can act on a terminal: see `surefoot.characters`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from surefoot.characters import visible
 from surefoot.cli import exit_codes, interruption
 from surefoot.cli.advice import in_typed_words
 from surefoot.errors import ErrorDocument, SurefootError, SurefootWarning, with_notes
@@ -23,7 +24,7 @@ from surefoot.plain_data import json_text
 from surefoot.progress import silence
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions
 
 TRACEBACKS = "SUREFOOT_TRACEBACK"  # the environment variable that shows developers what `report` hides
 
@@ -63,7 +64,7 @@ class Output:
         elif sys.stdout.isatty():
             self.out.print(words, markup=False)  # wrapped between words
         else:
-            sys.stdout.write(words + "\n")
+            sys.stdout.write(visible(words) + "\n")
         return status
 
     def paragraph(self, message: str, style: str) -> None:
@@ -150,11 +151,17 @@ def stranger(kind: str, message: str) -> ErrorDocument:
 
 
 def _console(*, stderr: bool) -> Console:
-    """A console that leaves a closed pipe to `main`, and numbers uncoloured."""
+    """A console that leaves a closed pipe to `main`, numbers uncoloured, and a terminal to us: characters in what is
+    shown that would act on it are spelled out, whether they come from a name, a reason, a path or an error."""
     from rich.console import Console
+    from rich.segment import Segment
 
     class Plain(Console):
         def on_broken_pipe(self) -> NoReturn:
             raise BrokenPipeError
+
+        def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for part in super().render(renderable, options):
+                yield part if part.control else Segment(visible(part.text), part.style)
 
     return Plain(stderr=stderr, highlight=False)

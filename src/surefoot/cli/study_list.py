@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from surefoot.characters import in_one_line
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.storage.addresses import address_of
@@ -21,7 +22,8 @@ def list_all(output: Output, storage: str | None) -> int:
     table = Table("study", "created", "policy", "results", "events", box=None, pad_edge=False, header_style="dim")
     table.columns[-1].justify = "right"
     for row in found:
-        created, intake = row["created_at"][:16].replace("T", " "), TAKEN_IN.get(row["intake"], row["intake"])
-        table.add_row(Text(row["name"]), created, Text(row["policy"]), intake, f"{row['events']:,}")
+        created, intake = (row["created_at"] or "")[:16].replace("T", " "), TAKEN_IN.get(row["intake"], "")
+        policy, events = row["policy"] or "unreadable", "" if row["events"] is None else f"{row['events']:,}"
+        table.add_row(Text(in_one_line(row["name"])), created, Text(policy), intake, events)
     output.out.print(table)
     return exit_codes.OK

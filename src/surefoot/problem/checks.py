@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.characters import is_printable
 from surefoot.errors import ABSENT, InvalidInput, counted
 
 Floats = NDArray[np.float64]
@@ -19,8 +19,6 @@ LARGEST = 1e100  # squares and their sums stay far from overflow below this,
 SMALLEST = 1e-100  # and far from vanishing above this
 LONGEST_NAME = 200
 
-# Control characters, line and paragraph separators and lone surrogates break tables, logs or files.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _PLAIN_NUMBERS = {int, float, np.float64}  # exact types: a bool is an int by inheritance only
 
 
@@ -132,18 +130,13 @@ def text(field: str, value: object, remedy: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput(field, value, "must be text", remedy)
     name = str(value)
-    if not name or name != name.strip() or len(name) > LONGEST_NAME or _UNPRINTABLE.search(name):
+    if not name or name != name.strip() or len(name) > LONGEST_NAME or not is_printable(name):
         reason = (
             f"must be 1 to {LONGEST_NAME} characters, without line breaks or other control characters, "
             "and without space at either end"
         )
         raise InvalidInput(field, value, reason, remedy)
     return name
-
-
-def is_printable(value: str) -> bool:
-    """Whether a text can be stored and shown anywhere: no control characters, line breaks or lone surrogates."""
-    return _UNPRINTABLE.search(value) is None
 
 
 def known_keys(

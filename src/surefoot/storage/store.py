@@ -6,8 +6,9 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Column, Connection, LargeBinary, Row, case, cast, delete, func, insert, select, type_coerce
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
 
 from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
 from surefoot.storage import tables
@@ -125,12 +126,13 @@ class DatabaseStore:
 
     def listed(self) -> list[dict[str, Any]]:
         """Every study with its number of events, in order of name."""
-        columns = [tables.studies.c[name] for name in ("name", "created_at", "created_by", "policy", "fold")]
-        counts = func.max(tables.events.c.sequence)
-        wanted = select(*columns, func.coalesce(counts, 0).label("events")).outerjoin(tables.events)
-        wanted = wanted.group_by(tables.studies.c.id).order_by(tables.studies.c.name)
+        counts, of = func.max(tables.events.c.sequence), tables.studies.c
         with named_faults(self.address), self._database.reading() as connection:
-            return [dict(row._mapping) for row in connection.execute(wanted)]
+            dialect = connection.dialect.name  # one study with damaged text must not hide the others
+            columns = [_raw(of[name], dialect) for name in ("name", "created_at", "created_by", "policy", "fold")]
+            wanted = select(*columns, func.coalesce(counts, 0).label("events")).outerjoin(tables.events)
+            found = connection.execute(wanted.group_by(of.id).order_by(of.name))
+            return [{key: _decoded(value) for key, value in row._mapping.items()} for row in found]
 
     def delete(self, name: str, key: str | None = None) -> None:
         """Forgets the study and all its events, and its arms unless another study has the same; a line about it stays.
@@ -245,6 +247,19 @@ _memory_lock = Lock()
 
 def _row_of(study: int) -> Any:
     return select(tables.studies.c.id).where(tables.studies.c.id == study)
+
+
+def _raw(column: Column[Any], dialect: str) -> Any:
+    """The column with text as the bytes that are stored, where nobody has looked whether they are text."""
+    if dialect != "sqlite":
+        return column
+    found = case((func.typeof(column) == "text", cast(column, LargeBinary)), else_=column)
+    return type_coerce(found, NullType()).label(column.name)
+
+
+def _decoded(stored: Any) -> Any:
+    """Text, also where the bytes are none; what is odd about it stays odd."""
+    return stored.decode("utf-8", "surrogateescape") if isinstance(stored, bytes) else stored
 
 
 def _id_of(connection: Connection, name: str) -> int | None:

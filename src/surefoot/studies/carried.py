@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from math import copysign, isfinite
 from typing import Any, get_args, get_origin, get_type_hints
 
+from surefoot.characters import is_printable
 from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Outcome, Recommendation
 from surefoot.live.readings import packed
-from surefoot.problem.checks import LARGEST, is_printable, text
+from surefoot.problem.checks import LARGEST, text
 from surefoot.storage.chain import chained, line_of, origin_of
 from surefoot.storage.protocol import COLUMNS, Arms, StudyRow
 from surefoot.storage.tables import studies
@@ -264,7 +265,7 @@ def short_text(field: str, value: object, most: int) -> None:
 def real(field: str, value: object, least: float = -LARGEST, most: float = LARGEST) -> None:
     """A number with a point, within these bounds; minus zero, which storages make zero, would break the chain."""
     fine = type(value) is float and isfinite(value) and least <= value <= most
-    if not fine or (value == 0.0 and copysign(1.0, value) < 0.0):  # type: ignore[arg-type]
+    if not fine or (value == 0.0 and copysign(1.0, value) < 0.0):
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a number from {least:g} to {most:g}")
 
 

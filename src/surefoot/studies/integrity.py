@@ -6,11 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot.characters import in_one_line
 from surefoot.errors import AuditWarning, InvalidInput, PolicyNeeded, StorageDamaged, SurefootError
 from surefoot.storage import maintenance
 from surefoot.storage.protocol import Store
 from surefoot.storage.store import open_store
 from surefoot.studies.lifecycle import opened
+from surefoot.studies.listing import as_listed
 from surefoot.studies.study import Study
 
 
@@ -43,12 +45,13 @@ def check_storage(storage: str | None = None, policies: Sequence[object] = ()) -
     faults = list(condition.faults)
     store = open_store(storage)
     try:
-        names = [row["name"] for row in store.listed()]
+        listed = [as_listed(row) for row in store.listed()]
     except StorageDamaged as error:
-        names = []
+        listed = []
         faults.append(f"the list of studies: {error.detail}")
-    for name in names:
-        faults += [f"study {name!r}: {fault}" for fault in faults_of(store, name, policies)]
+    for row in listed:
+        said = [row["unreadable"]] if row["unreadable"] else faults_of(store, row["name"], policies)
+        faults += [f"study {in_one_line(row['name'])!r}: {fault}" for fault in said]
     return Checkup(condition.storage, condition.revision, condition.studies, condition.events, tuple(faults))
 
 

@@ -34,7 +34,7 @@ from surefoot.studies.carried import Carried
 from surefoot.studies.events import Event, new_writer
 from surefoot.studies.handle import Handle, Settings
 from surefoot.studies.keys import KEY, Keyed, unanswered
-from surefoot.studies.listing import STORED_INTAKE
+from surefoot.studies.listing import FAULTS, STORED_INTAKE
 from surefoot.studies.rows import (
     arms_of,
     checked_budget,
@@ -172,7 +172,7 @@ def opened(store: Store, name: str, policy: object = None) -> Study:
         if error.field == "policy":
             raise
         raise damaged(store, name, error) from error
-    except (SurefootError, ValueError, KeyError, TypeError) as error:
+    except (SurefootError, *FAULTS) as error:
         raise damaged(store, name, error) from error
     others, origin = (
         differences(stored_versions(row), versions_of(settings.policy, settings.problem)),

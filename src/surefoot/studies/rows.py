@@ -20,6 +20,7 @@ from surefoot.studies.listing import STORED_INTAKE
 from surefoot.studies.versions import versions_of
 
 ALARM_LEVEL = "Choose the chance of a false alarm that you accept, for example 0.01."
+LONGEST_PLACE = 1_000  # characters of the place of a class
 VERSIONS, HOME = "versions", "home"  # keys beside the options of the policy
 
 
@@ -69,13 +70,21 @@ def policy_in(row: StudyRow, given: object = None) -> Policy:
     have the stored options, or as a class that is given them.
     """
     table = json.loads(row.policy)
+    stored_versions(row)
     home = table.pop(HOME, None)
     table.pop(VERSIONS, None)
+    if not is_short(table.get("name")) or not (home is None or is_short(home)):
+        raise ValueError("its policy has no name, or a place that is none")
     if given is None:
         if home is not None:
             raise PolicyNeeded(row.name, table["name"], home)
         return policies.from_dict(table)
     return same_policy(row.name, table, given)
+
+
+def is_short(word: object) -> bool:
+    """Whether this may be the name of something, or its place."""
+    return isinstance(word, str) and 0 < len(word) <= LONGEST_PLACE
 
 
 def same_policy(study: str, table: dict[str, Any], given: object) -> Policy:
@@ -98,6 +107,8 @@ def same_policy(study: str, table: dict[str, Any], given: object) -> Policy:
 def stored_versions(row: StudyRow) -> dict[str, int]:
     """The versions that the study was begun with; none where they were not stored."""
     found: dict[str, int] = json.loads(row.policy).get(VERSIONS, {})
+    if not isinstance(found, dict) or not all(type(version) is int for version in found.values()):
+        raise ValueError("its versions are none")
     return found
 
 
