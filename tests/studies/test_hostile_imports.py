@@ -141,7 +141,7 @@ def changed(exported: Path, target: Path, kind: str, **values: Any) -> Path:
         ("ask", {"level": -0.0}, "level = -0.0"),
         ("ask", {"leader": 99}, "arm"),
         ("ask", {"at": -1}, "at"),
-        ("tell", {"reward": float("nan")}, "NaN"),
+        ("tell", {"reward": float("nan")}, "reward = nan"),
         ("tell", {"reward": 1e200}, "reward"),
         ("tell", {"safety": [0.1]}, "told"),
         ("tell", {"step": 0}, "closes pull"),

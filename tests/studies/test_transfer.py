@@ -18,6 +18,7 @@ from small_studies import begun, driven, measured
 import surefoot as sf
 from scenes import POLICIES, arena
 from surefoot.errors import InvalidInput, OtherVersionWarning, StorageDamaged, StudyExists
+from surefoot.live.readings import packed
 from surefoot.storage.chain import chained, origin_of
 from surefoot.storage.protocol import COLUMNS
 from surefoot.studies.transfer import write_archive
@@ -153,6 +154,21 @@ def test_the_lines_of_a_file_are_the_bytes_that_are_hashed(tmp_path: Path) -> No
     for line in members["events.jsonl"].splitlines():
         head = hashlib.sha256(head.encode() + b"\n" + line).hexdigest()
     assert head == study.head
+
+
+def test_numbers_on_the_edge_are_carried(tmp_path: Path) -> None:
+    """A gap that nobody knows a bound of is infinite, and a reading may be a zero with a sign."""
+    study = driven(begun("memory", "edges"), 2)
+    _, row, arms = study._handle.store.find("edges")
+    events = study._read(lambda stored: list(stored.all()))
+    events[2]["gap"], events[2]["margin"] = float("inf"), -0.0
+    events[3]["safety"] = packed([-0.0, 0.25])
+    rows = [[event[name] for name in COLUMNS] for event in chained(origin_of(row, arms.digest), events)]
+    with (tmp_path / "edges.study").open("wb") as file:
+        write_archive(file, row, arms, rows)
+    again = sf.import_study(tmp_path / "edges.study", f"sqlite:///{tmp_path / 'edges.db'}")
+    assert again.head == rows[-1][-1].hex()
+    assert again.history["gap"].tolist()[1] == float("inf")
 
 
 def test_a_file_of_the_first_format_is_chained_when_it_comes(tmp_path: Path) -> None:

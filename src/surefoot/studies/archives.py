@@ -156,11 +156,11 @@ def refusing(place: Path, verdict: str = "holds what cannot be a study") -> Iter
         raise InvalidInput("path", str(place), reason, REMEDY) from error
 
 
-def parsed(text: str) -> Any:
-    """What the text says in JSON; NaN and infinity are no JSON."""
+def parsed(text: str, *, strict: bool = True) -> Any:
+    """What the text says in JSON. Strictly, NaN and infinity are none; in events a gap may be infinite."""
     if text.count("[") + text.count("{") > MOST_BRANCHES:
         raise Unfit("holds JSON that is branched beyond reason")
-    return _decode(text)
+    return (_decode if strict else _decode_event)(text)
 
 
 def _refuse_constant(word: str) -> Never:
@@ -168,6 +168,7 @@ def _refuse_constant(word: str) -> Never:
 
 
 _decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decode_event = json.JSONDecoder().decode
 
 
 def whole_number(field: str, value: object, least: int, most: int) -> int:

@@ -57,7 +57,7 @@ class Carried:
     def _plain_events(self) -> Iterator[Event]:
         """The events as they are written; those that are chained in the very bytes that are hashed."""
         for line in self._archive.lines():
-            found = parsed(line.decode("ascii"))
+            found = parsed(line.decode("ascii"), strict=False)
             if not isinstance(found, dict):
                 raise Unfit("holds an event that is no table")
             if self._archive.first_format:

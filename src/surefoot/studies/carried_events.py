@@ -6,7 +6,7 @@ kind holds what it holds and nothing else, each value of its type, in its range 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import copysign, isfinite
+from math import copysign, inf
 from typing import Any, get_args, get_origin, get_type_hints
 
 from surefoot.characters import is_printable
@@ -173,9 +173,8 @@ def short_text(field: str, value: object, most: int) -> None:
 
 
 def real(field: str, value: object, least: float = -LARGEST, most: float = LARGEST) -> None:
-    """A number with a point, within these bounds; minus zero, which storages make zero, would break the chain."""
-    fine = type(value) is float and isfinite(value) and least <= value <= most
-    if not fine or (value == 0.0 and copysign(1.0, value) < 0.0):
+    """A number with a point, within these bounds; in a column a zero has no sign, since not every storage keeps it."""
+    if type(value) is not float or not least <= value <= most or (value == 0.0 and copysign(1.0, value) < 0.0):
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a number from {least:g} to {most:g}")
 
 
@@ -184,7 +183,7 @@ def readings(field: str, value: object) -> None:
     if not isinstance(value, list) or not value:
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a list of readings")
     for each in value:
-        real(field, each)
+        real(field, each or 0.0)  # they are kept as bytes, signs and all
 
 
 def named(field: str, value: object) -> None:
@@ -208,8 +207,8 @@ FIELDS: dict[str, Callable[[str, object], object]] = {
     "challenger": whole(-1, 2**31 - 1),
     "level": lambda field, value: real(field, value, 0.0, 1.0),
     "reward": real,
-    "margin": real,
-    "gap": real,
+    "margin": lambda field, value: real(field, value, -inf, inf),
+    "gap": lambda field, value: real(field, value, -inf, inf),
     "safety": readings,
     "worker": named,
     "by": named,

@@ -29,7 +29,7 @@ from surefoot.studies.handle import Handle
 SUFFIXES = (".study", ".zip")
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the date of every member
 AT_ONCE = 1_000  # lines that are handed to the compressor together
-_SAFETY, _HASH = COLUMNS.index("safety"), COLUMNS.index("hash")
+_HASH, _SAFETY = COLUMNS.index("hash"), COLUMNS.index("safety")
 
 
 def export_place(path: object, overwrite: bool) -> Path:
@@ -110,11 +110,11 @@ def way_for(content: bytes) -> int:
 
 
 def as_plain(values: Sequence[Any]) -> dict[str, Any]:
-    """The event as it is hashed: readings as numbers, and without its own hash."""
-    held = dict(zip(COLUMNS, values, strict=True))
+    """The event as it is hashed: readings as numbers, zeros without a sign, and without its own hash."""
+    held = {name: value + 0.0 if type(value) is float else value for name, value in zip(COLUMNS, values, strict=True)}
     del held["hash"]
     if held["safety"] is not None:
-        held["safety"] = unpacked(held["safety"]).tolist()
+        held["safety"] = unpacked(values[_SAFETY]).tolist()
     return held
 
 
