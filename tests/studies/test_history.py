@@ -1,10 +1,18 @@
 """The history as a frame: one row a pull, in the user's units."""
 
+import random
+import warnings
+from typing import Any
+
 import pandas as pd
+import pytest
+from plain_history import plain_frame
 from small_studies import begun, measured
 
 import surefoot as sf
 from scenes import arena
+from surefoot.errors import SurefootError
+from surefoot.studies import pull_columns
 
 WANTED = ["number", "arm", "name", "level", "reward", "state", "worker", "asked_at", "told_at"]
 
@@ -53,3 +61,77 @@ def test_readings_are_shown_as_they_were_told(storage: str) -> None:
     session = sf.Session(problem)
     session.tell(session.ask(), reward=0.4, safety=6.1)
     assert study.ask() == session.ask()
+
+
+def lived(study: sf.Study, seed: int) -> sf.Study:
+    """A study to which anything has happened that can, in an order that is drawn."""
+    draw, out = random.Random(seed), list[sf.Pull]()
+    row = {"level": 0.1, "reward": 0.2, "safety_safety1": 0.0, "safety_safety2": 0.1}
+
+    def told(pull: sf.Pull) -> dict[str, Any]:
+        result = dict(measured(pull))
+        return result | {"reward": 50.0} if draw.random() < 0.1 else result  # which is implausible
+
+    def number() -> int:
+        return draw.randrange(1, max(2, len(study.history)))
+
+    verbs = [
+        lambda: out.extend(study.ask(draw.randrange(1, 4), worker=draw.choice([None, "north", "south"]))),
+        lambda: out.extend(study.ask(draw.randrange(1, 4))),
+        lambda: study.tell(pull := draw.choice(out), **told(pull), confirm=draw.random() < 0.3),
+        lambda: study.tell(pull := draw.choice(out), **told(pull), level=0.05),
+        lambda: study.tell(draw.choice(out), reward=0.1, safety=[0.1, 0.1]),
+        lambda: study.cancel(draw.choice(out), "closed", not_because_of_result=True),
+        lambda: study.fail(draw.choice(out), "broken", not_because_of_result=True, key=str(draw.random())),
+        lambda: study.abort(draw.choice(out), "hot", "Ada"),
+        lambda: study.release("mended", "Ada"),
+        lambda: study.correct(number(), reward=draw.random(), reason="typed wrong", by="Ada"),
+        lambda: study.void(number(), reason="not connected", by="Grace"),
+        lambda: study.add(0, 0.1, 0.1, [0.1, 0.1], not_because_of_result=True, confirm=True),
+        lambda: study.add(
+            [row | {"arm": k, "when": k} for k in (1, 2, 3)], time="when", not_because_of_result=True, confirm=True
+        ),
+    ]  # fmt: skip
+    for _ in range(60):
+        try:
+            draw.choice(verbs)()
+        except (SurefootError, IndexError):
+            continue
+    return study
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_history_by_column_is_the_one_by_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = lived(begun("memory", f"lived {seed}", intake=["by-number", "on-arrival"][seed % 2]), seed)
+    wanted = study._read(lambda stored: plain_frame(study.problem, stored.all()))
+    pd.testing.assert_frame_equal(study.history, wanted)
+    monkeypatch.setattr(pull_columns, "AT_ONCE", 3)
+    pd.testing.assert_frame_equal(study.history, wanted)
+    assert len(set(wanted["state"])) > 3
+
+
+def test_the_studies_that_lived_saw_everything() -> None:
+    """Else the test above would compare little."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [
+            lived(begun("memory", f"seen {seed}", intake=["by-number", "on-arrival"][seed % 2]), seed)
+            for seed in range(6)
+        ]
+    kinds = {event["kind"] for study in found for event in study._read(lambda stored: list(stored.all()))}
+    assert {"ask", "tell", "add", "table", "correct", "void", "late", "cancel", "fail", "abort", "release"} <= kinds
+    assert kinds & {"hold", "hold-all"}
+
+
+def test_a_late_result_is_among_the_changes_and_is_no_result(storage: str) -> None:
+    study = begun(storage)
+    pull = study.ask()
+    study.cancel(pull, "closed", not_because_of_result=True)
+    with pytest.raises(SurefootError):
+        study.tell(pull, **measured(pull))
+    (row,) = study.history.to_dict("records")
+    assert row["state"] == "cancelled"
+    assert pd.isna(row["reward"])
+    assert row["changes"].startswith("told late and not counted ")

@@ -383,7 +383,7 @@ class Study:
     @property
     def history(self) -> "pd.DataFrame":
         """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
-        return self._read(lambda stored: frame_of(self.problem, stored.all()))
+        return self._read(lambda stored: frame_of(self.problem, stored.after(0)))
 
     def run(
         self, function: Measure, *, max_pulls: int | None = None, callbacks: Iterable[Callback] = (),
