@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli import exit_codes, help_pages, interruption, options, storage_commands, study_commands
+from surefoot.cli import completion, exit_codes, help_pages, interruption, options, storage_commands, study_commands
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output, stranger
 from surefoot.cli.policy_options import PoliciesCommand, PolicyCommand, wishes
-from surefoot.errors import SurefootError
+from surefoot.errors import InvalidInput, SurefootError
 
 app = typer.Typer(
     name="surefoot",
@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def done(words: list[str]) -> int:
     """The exit status of the command that these words ask for."""
+    if not words and completion.is_asked_for():
+        return completion.complete(app)
     try:
         unfinished = not words or (len(words) == 1 and words[0] in GROUPS)
         job = app([*words, "--help"] if unfinished else words, prog_name="surefoot", standalone_mode=False)
@@ -240,5 +242,19 @@ def policies(json: options.Json = False) -> Job:
         from surefoot.cli.listings import list_policies
 
         return list_policies(output)
+
+    return Job(work, json)
+
+
+@app.command("completion", cls=help_pages.Command, epilog=help_pages.COMPLETION)
+def complete_in(shell: options.Shell, json: options.Json = False) -> Job:
+    """What a shell has to be told so that it completes commands and names of studies."""
+
+    def work(output: Output) -> int:
+        if shell not in completion.SHELLS:
+            remedy = f"Write one of {', '.join(completion.SHELLS)}."
+            raise InvalidInput("SHELL", shell, "is no shell that is known here", remedy)
+        script = completion.script_for(shell)
+        return output.answer({"shell": shell, "script": script}, script)
 
     return Job(work, json)

@@ -249,6 +249,28 @@ Curves begin with the study, not with the view. Ctrl-C ends the view, not the
 study. Away from a terminal it writes a line whenever something has happened.
 """)
 
+STUDY_HISTORY = verbatim("""
+Examples:
+  surefoot study history power                        CSV on standard output
+  surefoot study history power --out power.parquet
+  surefoot study history power --format jsonl | jq .reward
+
+The columns are those of study.history in Python; `changes` says what was held,
+corrected, voided, or told too late. Values are as they are stored: texts that begin
+with = are not changed for spreadsheets. Nothing is recomputed: see study audit.
+""")
+
+COMPLETION = verbatim("""
+Examples:
+  eval "$(surefoot completion bash)"                   in ~/.bashrc
+  eval "$(surefoot completion zsh)"                    in ~/.zshrc, after compinit
+  surefoot completion fish > ~/.config/fish/completions/surefoot.fish
+
+Commands, options and the names of studies are completed, the latter from the
+storage of --storage or SUREFOOT_STORAGE; names that a shell would not take as they
+are are left out.
+""")
+
 STORAGE = verbatim("""
 Examples:
   surefoot storage check

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot.cli import completion
 from surefoot.cli.help_pages import OUTPUT, PROBLEM, WORK
 
 
@@ -53,11 +54,15 @@ _TIME = "The column of time stamps; alone they sort the rows."
 _SUSPICIOUS = "Take rows in although they look as if they were sorted by their results."
 _HANDED_IN = "The study's policy, if it is one of your own: MODULE:NAME or FILE.py:NAME."
 _KEY = "For this step alone: repeated with it, nothing happens twice."
+_FORMAT, _FORMATS = "csv, parquet, json, or jsonl: an object on each line.", ("csv", "parquet", "json", "jsonl")
 _OLDER = "All that were asked for longer ago: seconds, or such as 30m, 12h, 7d."
 
 
-def _study(*flags: str, words: str, metavar: str | None = None, default: bool | str = False) -> Any:
-    return typer.Option(*flags, help=words, metavar=metavar, show_default=default)
+def _study(
+    *flags: str, words: str, metavar: str | None = None, default: bool | str = False, offer: tuple[str, ...] = ()
+) -> Any:
+    offered = completion.one_of(*offer) if offer else None
+    return typer.Option(*flags, help=words, metavar=metavar, show_default=default, autocompletion=offered)
 
 
 Storage = Annotated[
@@ -70,29 +75,47 @@ AllHandedIn = Annotated[
 FilesPolicy = Annotated[
     str | None, _study("--policy", words="The file's policy, if it is one of your own.", metavar="PLACE")
 ]
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.")]
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="The name of the study.", autocompletion=completion.study_names)
+]
+NewStudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.")]
 PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the pull.")]
 OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
 ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
 AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
 NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write, .study or .zip.")]
+HistoryFormat = Annotated[
+    str | None, _study("--format", words=_FORMAT, metavar="WORD", default="by --out, or csv", offer=_FORMATS)
+]
+HistoryFile = Annotated[Path | None, _study("--out", words="The file to write, not standard output.", metavar="FILE")]
+Shell = Annotated[str, typer.Argument(help="bash, zsh or fish.", autocompletion=completion.one_of(*completion.SHELLS))]
 Force = Annotated[bool, _study("--force", words="Replace a file that is there.")]
 TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file: arm, level, reward, safety.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
 
 LoadIfExists = Annotated[bool, _study("--load-if-exists", words="Continue a study of this name, if it is the same.")]
-Intake = Annotated[str, _study("--intake", words=_INTAKE, metavar="WORD", default=True)]
+Intake = Annotated[
+    str, _study("--intake", words=_INTAKE, metavar="WORD", default=True, offer=("by-number", "on-arrival"))
+]
 Fold = Annotated[str | None, typer.Option("--fold", hidden=True)]  # what --intake was called in the first version
 AlarmLevel = Annotated[float, _study("--alarm-level", words="The chance of a false alarm in its life.", default=True)]
 StudyBudget = Annotated[int | None, _study("--max-pulls", words="Give up after so many pulls: undecided.")]
-WarmStart = Annotated[str | None, _study("--warm-start", words="Take over all results of this study.", metavar="STUDY")]
+WarmStart = Annotated[
+    str | None,
+    typer.Option(
+        "--warm-start", help="Take over all results of this study.", metavar="STUDY", show_default=False,
+        autocompletion=completion.study_names,
+    ),
+]  # fmt: skip
 HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at once, to be applied side by side.")]
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
 SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
 LevelTold = Annotated[float | None, _study("--level", words="The level really applied, where it differs.")]
 Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
-Order = Annotated[str | None, _study("--order", words=_ORDER, metavar="WORD")]
+Order = Annotated[
+    str | None, _study("--order", words=_ORDER, metavar="WORD", offer=("as-measured", "fixed-beforehand"))
+]
 Time = Annotated[str | None, _study("--time", words=_TIME, metavar="COLUMN")]
 ConfirmOrder = Annotated[bool, _study("--confirm", words=_SUSPICIOUS)]
 Reason = Annotated[str, _study("--reason", words="Why; it is kept with the study.", metavar="TEXT")]

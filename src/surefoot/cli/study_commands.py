@@ -31,7 +31,7 @@ def verb(json: bool, place: str, *words: Any) -> Job:
 @app.command(cls=PolicyCommand, epilog=help_pages.STUDY_CREATE)
 def create(
     context: typer.Context,
-    name: options.StudyName,
+    name: options.NewStudyName,
     file: options.ProblemFile,
     seed: options.Seed = 0,
     max_pulls: options.StudyBudget = None,
@@ -314,6 +314,19 @@ def head(
 ) -> Job:
     """The hash of the last event, to be kept elsewhere."""
     return verb(json, "study_heads.head", Which(name, storage, policy), sign_with, out)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_HISTORY)
+def history(
+    name: options.StudyName,
+    form: options.HistoryFormat = None,
+    out: options.HistoryFile = None,
+    force: options.Force = False,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """Every pull as a row: what was asked, what came back, who, when and why."""
+    return verb(json, "study_history.history", Which(name, storage), form, out, force)
 
 
 @app.command(cls=help_pages.Command)

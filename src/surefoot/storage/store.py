@@ -126,12 +126,12 @@ class DatabaseStore:
 
     def listed(self) -> list[dict[str, Any]]:
         """Every study with its number of events, in order of name."""
-        counts, of = func.max(tables.events.c.sequence), tables.studies.c
+        of, sequence = tables.studies.c, tables.events.c.sequence
+        counts = select(func.coalesce(func.max(sequence), 0)).where(tables.events.c.study == of.id).scalar_subquery()
         with named_faults(self.address), self._database.reading() as connection:
             dialect = connection.dialect.name  # one study with damaged text must not hide the others
             columns = [_raw(of[name], dialect) for name in ("name", "created_at", "created_by", "policy", "fold")]
-            wanted = select(*columns, func.coalesce(counts, 0).label("events")).outerjoin(tables.events)
-            found = connection.execute(wanted.group_by(of.id).order_by(of.name))
+            found = connection.execute(select(*columns, counts.label("events")).order_by(of.name))
             return [{key: _decoded(value) for key, value in row._mapping.items()} for row in found]
 
     def delete(self, name: str, key: str | None = None) -> None:

@@ -1,0 +1,152 @@
+"""The history of a study as a file: CSV, Parquet, JSON, or JSON lines, written a few thousand rows at a time.
+
+Every format holds the same rows and columns as `Study.history`. Numbers are the shortest text that reads back as the
+same number, moments are ISO 8601 in UTC; what is not known is empty in CSV, null in JSON and Parquet. Texts are written
+as they are: a text that begins with "=" is a formula to some spreadsheets, and is not changed for them.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from math import isfinite
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from surefoot.errors import MissingExtra, StorageDamaged
+from surefoot.plain_data import json_text
+from surefoot.storage.protocol import Events
+from surefoot.storage.store import open_store
+from surefoot.studies.listing import FAULTS
+from surefoot.studies.pull_columns import NEVER, Column, PullColumns
+from surefoot.studies.rows import problem_in
+
+AT_ONCE = 5_000  # rows
+Write = Callable[[str], object]
+
+
+def pulls_of(name: str, storage: str | None = None) -> PullColumns:
+    """Every pull of the study of this name, as it is stored. The study is not opened: nothing is recomputed, its policy
+    is not needed, and whether something was edited is for the audit to find out."""
+    store = open_store(storage)
+    identity, row, arms = store.find(name)
+
+    def work(stored: Events) -> PullColumns:
+        found = PullColumns(problem_in(row, arms))
+        found.take(stored.after(0))
+        return found
+
+    try:
+        return store.read(identity, name, work)
+    except FAULTS as error:
+        detail = f"holds a study {name!r} that cannot be read ({error})"
+        raise StorageDamaged(str(store.address), detail) from error
+
+
+def write_csv(pulls: PullColumns, write: Write) -> None:
+    """A line of names, and a line for each pull."""
+    for number, part in enumerate(parts_of(pulls)):
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        if number == 0:
+            lines.writerow([column.name for column in part])
+        lines.writerows(zip(*map(cells, part), strict=True))
+        write(text.getvalue())
+
+
+def write_jsonl(pulls: PullColumns, write: Write) -> None:
+    """An object for each pull, each on a line of its own."""
+    for lines in objects(pulls):
+        write("".join(line + "\n" for line in lines))
+
+
+def write_json(pulls: PullColumns, write: Write, **about: Any) -> None:
+    """One document: what there is to say about the study, and the pulls under `history`."""
+    head = json_text(about).rstrip().removesuffix("}").rstrip()
+    write(f'{head}{"," if about else ""}\n  "history": [')
+    between = "\n    "
+    for lines in objects(pulls):
+        if lines:
+            write(between + ",\n    ".join(lines))
+            between = ",\n    "
+    write("\n  ]\n}\n")
+
+
+def write_parquet(pulls: PullColumns, file: BinaryIO) -> None:
+    """A Parquet file, by pyarrow."""
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("pyarrow", "frames") from None
+    writer = None
+    try:
+        for part in parts_of(pulls):
+            arrays = [arrow_array(arrow, column) for column in part]
+            table = arrow.table(arrays, names=[column.name for column in part])
+            writer = writer or parquet.ParquetWriter(file, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def parts_of(pulls: PullColumns) -> Iterator[list[Column]]:
+    """The columns of some rows, and of the next; at least one part, which may be empty."""
+    for start in range(0, max(len(pulls), 1), AT_ONCE):
+        yield pulls.columns(start, min(start + AT_ONCE, len(pulls)))
+
+
+def cells(column: Column) -> list[Any]:
+    """The values of a column as CSV has them."""
+    if column.words is not None:
+        return [word or "" for word in words_in(column)]
+    if column.times:
+        return ["" if moment is None else moment for moment in moments(column)]
+    if column.values.dtype == np.bool_:
+        return ["true" if value else "false" for value in column.values.tolist()]
+    return ["" if value != value else value for value in column.values.tolist()]
+
+
+def objects(pulls: PullColumns) -> Iterator[list[str]]:
+    """The rows as JSON, some at a time."""
+    for part in parts_of(pulls):
+        names, values = [column.name for column in part], [plain_values(column) for column in part]
+        yield [_encode(dict(zip(names, row, strict=True))) for row in zip(*values, strict=True)]
+
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def plain_values(column: Column) -> list[Any]:
+    """The values of a column as JSON has them; numbers that it cannot write are null."""
+    if column.words is not None:
+        return words_in(column)
+    if column.times:
+        return moments(column)
+    values = column.values.tolist()
+    return [value if isfinite(value) else None for value in values] if column.values.dtype == np.float64 else values
+
+
+def words_in(column: Column) -> list[str | None]:
+    """The words of a column."""
+    known = column.words or []
+    return [known[place] for place in column.values.tolist()]
+
+
+def moments(column: Column) -> list[str | None]:
+    """The moments of a column; None for those that have not come."""
+    written = np.datetime_as_string(column.values.view("M8[us]"), timezone="UTC").tolist()
+    return [None if value == NEVER else text for value, text in zip(column.values.tolist(), written, strict=True)]
+
+
+def arrow_array(arrow: Any, column: Column) -> Any:
+    """The values of a column as Parquet has them."""
+    if column.words is not None:
+        return arrow.array(words_in(column), arrow.string())
+    if column.times:
+        return arrow.array(column.values, arrow.timestamp("us", tz="UTC"), mask=column.values == NEVER)
+    if column.values.dtype == np.float64:
+        return arrow.array(column.values, mask=np.isnan(column.values))
+    return arrow.array(column.values)
