@@ -1,7 +1,9 @@
 """The history as a frame: one row a pull, in the user's units."""
 
 import random
+import tracemalloc
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -12,7 +14,10 @@ from small_studies import begun, measured
 import surefoot as sf
 from scenes import arena
 from surefoot.errors import SurefootError
+from surefoot.live.readings import packed
+from surefoot.storage.protocol import COLUMNS
 from surefoot.studies import pull_columns
+from surefoot.studies.history_files import write_csv
 
 WANTED = ["number", "arm", "name", "level", "reward", "state", "worker", "asked_at", "told_at"]
 
@@ -135,3 +140,28 @@ def test_a_late_result_is_among_the_changes_and_is_no_result(storage: str) -> No
     assert row["state"] == "cancelled"
     assert pd.isna(row["reward"])
     assert row["changes"].startswith("told late and not counted ")
+
+
+def test_a_pull_takes_little_memory_and_is_written_in_passing() -> None:
+    """So that a million of them fit anywhere."""
+    problem, count = arena()[1], 40_000
+    empty = dict.fromkeys(COLUMNS)
+
+    def rows() -> Iterator[list[Any]]:
+        for n in range(1, count + 1):
+            asked = {"kind": "ask", "number": n, "arm": n % 4, "level": 1.0 / n, "at": n, "step": 0, "margin": 0.1}
+            told = {"kind": "tell", "number": n, "level": 0.5, "reward": n / 7, "at": n, "step": 1}
+            yield list((empty | asked | {"worker": f"bench {n % 8}"}).values())
+            yield list((empty | told | {"safety": packed([n / 3, n / 9])}).values())
+
+    tracemalloc.start()
+    pulls = pull_columns.PullColumns(problem)
+    pulls.take(rows())
+    gathered = tracemalloc.get_traced_memory()[1]
+    written = list[int]()
+    write_csv(pulls, lambda words: written.append(len(words)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(pulls) == count
+    assert gathered < 250 * count
+    assert peak - gathered < sum(written) / 2

@@ -5,9 +5,8 @@ same number, moments are ISO 8601 in UTC; what is not known is empty in CSV, nul
 as they are: a text that begins with "=" is a formula to some spreadsheets, and is not changed for them.
 """
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from math import isfinite
@@ -46,14 +45,11 @@ def pulls_of(name: str, storage: str | None = None) -> PullColumns:
 
 
 def write_csv(pulls: PullColumns, write: Write) -> None:
-    """A line of names, and a line for each pull."""
+    """A line of names, and a line for each pull (RFC 4180, but for line ends, which are those of Unix)."""
     for number, part in enumerate(parts_of(pulls)):
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
         if number == 0:
-            lines.writerow([column.name for column in part])
-        lines.writerows(zip(*map(cells, part), strict=True))
-        write(text.getvalue())
+            write(",".join(fit_for_csv([column.name for column in part])) + "\n")
+        write("".join(f"{line}\n" for line in map(",".join, zip(*map(cells, part), strict=True))))
 
 
 def write_jsonl(pulls: PullColumns, write: Write) -> None:
@@ -98,15 +94,26 @@ def parts_of(pulls: PullColumns) -> Iterator[list[Column]]:
         yield pulls.columns(start, min(start + AT_ONCE, len(pulls)))
 
 
-def cells(column: Column) -> list[Any]:
+def cells(column: Column) -> list[str]:
     """The values of a column as CSV has them."""
     if column.words is not None:
-        return [word or "" for word in words_in(column)]
+        return fit_for_csv([word or "" for word in words_in(column)])
     if column.times:
-        return ["" if moment is None else moment for moment in moments(column)]
+        return [moment or "" for moment in moments(column)]
     if column.values.dtype == np.bool_:
         return ["true" if value else "false" for value in column.values.tolist()]
-    return ["" if value != value else value for value in column.values.tolist()]
+    written = list(map(repr, column.values.tolist()))
+    return ["" if text == "nan" else text for text in written] if "nan" in written else written
+
+
+def fit_for_csv(words: list[str]) -> list[str]:
+    """The words, with quotes around those that would be taken for several cells or lines."""
+    if not _SPECIAL.search("".join(words)):
+        return words
+    return ['"' + word.replace('"', '""') + '"' if _SPECIAL.search(word) else word for word in words]
+
+
+_SPECIAL = re.compile('[",\\r\\n]')
 
 
 def objects(pulls: PullColumns) -> Iterator[list[str]]:
