@@ -22,7 +22,7 @@ from surefoot.studies.listing import FAULTS
 from surefoot.studies.pull_columns import NEVER, Column, PullColumns
 from surefoot.studies.rows import problem_in
 
-AT_ONCE = 5_000  # rows
+AT_ONCE = 1_000  # rows
 Write = Callable[[str], object]
 
 
