@@ -69,8 +69,9 @@ def _unsigned(value: Any) -> Any:
 
 
 def chained(before: bytes, events: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events, each with its hash."""
-    for event in events:
+    """The events, each with its hash; a zero has no sign in them, since not every database keeps it."""
+    for given in events:
+        event = {name: 0.0 if value == 0.0 and isinstance(value, float) else value for name, value in given.items()}
         before = hashed(before, [event.get(name) for name in COLUMNS])
         yield {**event, "hash": before}
 
