@@ -112,6 +112,8 @@ class StudyLedger(RevisableLedger):
         """A correction, or a result that is taken out; an end that rested on what was known before is none any more."""
         if kind == events.VOID:
             anew = self.voided(number, reason, by, at)
+            if number in self.in_doubt:
+                self.in_doubt.remove(number)
         else:
             anew = self.corrected(number, (level, reward, safety), reason, by, at)
         if anew and self.end is not None:
