@@ -7,7 +7,7 @@ not be seen with events that may still be taken back, nor by one whose view of t
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import RLock
 from time import perf_counter
@@ -192,22 +192,24 @@ class Handle:
             raise StorageDamaged(str(self.store.address), f"holds a study {self.name!r} that {error}") from error
 
     def _read_all(self, stored: Events) -> StudyLedger:
-        """The ledger of all events from the first one on, which is kept from now on; the snapshot that leads elsewhere
-        is thrown away."""
-        with self.lock:
-            try:
-                before = self.catch_up(stored)
-            except HistoryNeeded:
-                before = None
-            if before is not None and before.is_whole:
-                return before
-            self._ledger, self._all = None, True
-            ledger = self.catch_up(stored)
-            if before is not None and differs(before, ledger):
-                self._snapshots.doubt()
-            return ledger
+        """The ledger of all events from the first one on, which is kept from now on."""
+        with suppress(HistoryNeeded):
+            self.catch_up(stored)  # to be compared
+        if self._ledger is not None and self._ledger.is_whole:
+            return self._ledger
+        whole = self.new_ledger()
+        self.enter(whole, stored)
+        return self.adopt(whole)
 
-    def _concluded(self, answer: Found) -> Found:
+    def adopt(self, whole: StudyLedger) -> StudyLedger:
+        """Goes on with a ledger that was kept from the first event on; the snapshot that led elsewhere is dropped."""
+        with self.lock:
+            before, self._ledger, self._all = self._ledger, whole, True
+            if before is not None and not before.is_whole and differs(before, whole):
+                self._snapshots.doubt()
+            return whole
+
+    def concluded(self, answer: Found) -> Found:
         """The answer, once what there is to do about snapshots is done, outside of any transaction."""
         self._snapshots.keep_if_due(self.lock, lambda: self._ledger)
         self._snapshots.say_doubts(self.name)
@@ -215,10 +217,7 @@ class Handle:
 
     def new_ledger(self) -> StudyLedger:
         """An empty ledger."""
-        problem, policy, seed, max_pulls, intake, alarm_level = self.settings
-        ledger = StudyLedger(
-            problem, policy, seed=seed, max_pulls=max_pulls, intake=intake, alarm_level=alarm_level
-        )  # fmt: skip
+        ledger = StudyLedger(**self.settings._asdict())
         ledger.where, ledger.head = str(self.store.address), self.origin
         return ledger
 
