@@ -1,7 +1,12 @@
-"""How long a study of 100 arms and 100,000 pulls takes to open, and then to ask and to tell, on SQLite.
+"""How long large studies take to open, with a snapshot and without, how much memory that takes, and then to ask and to
+tell, on SQLite.
 
-Writes studies.json beside this file. The study is made by a session and stored in one go: only opening, asking and
-telling are measured, each against the figure that is asked of it. Medians, because machines are noisy.
+Writes studies.json beside this file. The studies are made by the policy itself and stored in bulk: only opening, asking
+and telling are measured, each against the figure that is asked of it, once everything is imported and the compiled code
+is loaded. Medians, because machines are noisy.
+
+    python benchmarks/studies.py               both sizes
+    python benchmarks/studies.py 10000x4       so many pulls of so many arms, and no file is written
 """
 
 import json
@@ -12,106 +17,141 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import surefoot as sf
-from surefoot.storage.store import open_store
+from surefoot.live.learner import Learner
+from surefoot.live.pulls import pull_of
+from surefoot.live.readings import packed
+from surefoot.storage.chain import chained
 from surefoot.studies import events
 
 HERE = Path(__file__).parent
-ARMS, DIMENSION, PULLS = 100, 10, 100_000
-OPENINGS, STEPS = 7, 200
-ASKED = {"open_s": 2.0, "ask_ms": 5.0, "tell_ms": 10.0}
+SIZES = {"100000x100": 0.5, "1000000x4": 3.0}  # pulls and arms; seconds to open one with a snapshot
+ASKED = {"ask_ms": 5.0, "tell_ms": 10.0}
+OPENINGS, STEPS, BULK = 5, 3_000, 20_000
 
 IN_A_NEW_PROCESS = """
-import sys, time
-begin = time.perf_counter()
+import resource, sys, time
 import surefoot as sf
+sf.load_study("small", sys.argv[1])  # imports everything, and loads the compiled code
+begin = time.perf_counter()
 study = sf.load_study("large", sys.argv[1])
-print(time.perf_counter() - begin)
+seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert study.status().mismatches == 0 and study.status().pulls >= int(sys.argv[2])
+print(seconds, after / 1024)
 """
 
 
 def main() -> None:
     """Measures and reports."""
-    began_on = machine()
-    with tempfile.TemporaryDirectory() as folder:
-        storage = f"sqlite:///{Path(folder) / 'large.db'}"
-        world = make(storage)
-        measured = {
-            "arms": ARMS,
-            "pulls": PULLS,
-            "file_mb": Path(storage.removeprefix("sqlite:///")).stat().st_size / 1e6,
-            "open_s": statistics.median(opening(storage) for _ in range(OPENINGS)),
-            "open_in_a_new_process_s": statistics.median(new_process(storage) for _ in range(3)),
-            **steps(storage, world),
-        }
-    report = {"machine": began_on, "asked": ASKED, "measured": measured}
-    (HERE / "studies.json").write_text(json.dumps(report, indent=2) + "\n")
+    began_on, sizes = machine(), sys.argv[1:] or list(SIZES)
+    report: dict[str, Any] = {"machine": began_on, "asked": ASKED}
+    for size in sizes:
+        pulls, arms = map(int, size.split("x"))
+        with tempfile.TemporaryDirectory() as folder:
+            report[size] = measured(Path(folder) / "large.db", pulls, arms) | {"open_s_asked": SIZES.get(size)}
+    if not sys.argv[1:]:
+        (HERE / "studies.json").write_text(json.dumps(report, indent=2) + "\n")
     print(json.dumps(report, indent=2))
 
 
-def make(storage: str) -> sf.worlds.Linear:
+def measured(path: Path, pulls: int, arms: int) -> dict[str, float]:
+    """All figures of one study."""
+    storage = f"sqlite:///{path}"
+    world = made(storage, pulls, arms)
+    kept = Path(os.environ.get("SUREFOOT_CACHE") or Path.home() / ".cache" / "surefoot") / "snapshots"
+    snapshot = kept / f"{sf.load_study('large', storage)._handle.origin.hex()}.snapshot"
+    whole = []
+    for _ in range(2):
+        snapshot.unlink(missing_ok=True)
+        whole.append(opened(storage, pulls))
+    again = [opened(storage, pulls) for _ in range(OPENINGS)]
+    return {
+        "file_mb": path.stat().st_size / 1e6,
+        "snapshot_kb": snapshot.stat().st_size / 1e3 if snapshot.exists() else 0.0,
+        "open_without_s": min(seconds for seconds, _ in whole),
+        "open_without_mb": min(memory for _, memory in whole),
+        "open_s": statistics.median(seconds for seconds, _ in again),
+        "open_mb": statistics.median(memory for _, memory in again),
+        **steps(storage, world),
+    }
+
+
+def made(storage: str, pulls: int, arms: int) -> sf.worlds.Linear:
     """The world of a study of many pulls, stored as one that ran for weeks: each asked for and told before the next."""
-    rng = np.random.default_rng(20261)
-    arms = rng.standard_normal((ARMS, DIMENSION))
-    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
-    theta, mu = rng.standard_normal(DIMENSION), rng.standard_normal(DIMENSION)
+    rng, dimension = np.random.default_rng(20261), min(arms - 1, 10)
+    features = rng.standard_normal((arms, dimension))
+    features[1] = features[0] + 0.5 * features[1]
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    theta = features[0] + features[1]  # the first two are equally good, so that it never ends
+    theta /= np.linalg.norm(theta)
     world = sf.worlds.Linear(
-        arms, theta_star=theta / np.linalg.norm(theta), mu_star=mu / np.linalg.norm(mu), noise=5.0, safety_noise=0.3,
-        limit=-0.4,
+        features, theta_star=theta, mu_star=-0.8 * theta, noise=5.0, safety_noise=0.3, limit=-0.4
     )  # fmt: skip
-    problem = world.problem(epsilon=0.001, delta=0.05, delta_safety=0.05, safe_level=0.3)
+    problem = world.problem(epsilon=1e-5, delta=0.05, delta_safety=0.05, safe_level=0.3)
+    sf.create_study(problem, name="small", storage=storage, seed=1)
     study = sf.create_study(problem, name="large", storage=storage, seed=1)
-    session, index = sf.Session(problem, seed=1), {name: k for k, name in enumerate(problem.names)} | {"(nothing)": -1}
-    happened: list[dict[str, Any]] = []
-    for number in range(1, PULLS + 1):
-        pull = session.ask()
-        result = world.measure(pull, seed=1)
-        happened.append(events.asked(pull, number, None, index))
-        happened.append(events.told(number, pull.level, result["reward"], result["safety"]))
-        session.tell(pull, **result)
-    at = events.now()
-    rows = [{"sequence": i, "at": at, "writer": 1, **event} for i, event in enumerate(happened, start=1)]
-    store = open_store(storage)
-    store.write(study._identity, "large", lambda stored: stored.append(rows))
+    handle, begin = study._handle, time.perf_counter()
+    history = chained(handle.origin, happened(study, world, pulls))
+    while part := list(islice(history, BULK)):
+        handle.store.write(handle.identity, "large", lambda stored, part=part: stored.append(part))  # type: ignore[misc]
+    print(f"{pulls:,} pulls of {arms} arms made in {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     return world
 
 
-def opening(storage: str) -> float:
-    """Seconds to open, replay and audit the study."""
-    begin = time.perf_counter()
-    study = sf.load_study("large", storage)
-    seconds = time.perf_counter() - begin
-    status = study.status()
-    if status["mismatches"] or status["asked"] < PULLS:
-        raise SystemExit("the study does not audit clean")
-    return seconds
+def happened(study: sf.Study, world: sf.worlds.Linear, pulls: int) -> Iterator[dict[str, Any]]:
+    """The events of the study: what the policy decides, and what the world returns to it."""
+    rng, problem = np.random.default_rng(7), study.problem
+    learner, (limit,) = Learner(problem, study.policy, study.seed), problem.safety
+    rewards, readings = world.arms @ world.theta_star, world.arms @ world.mu_star[0]
+    at, sequence = events.now(), 0
+    for number in range(1, pulls + 1):
+        pull = pull_of(problem, number, learner.decision, learner.margin)
+        reward = float(pull.level * rewards[pull.arm] + 5.0 * rng.standard_normal())
+        reading = float(pull.level * readings[pull.arm] + 0.3 * rng.standard_normal())
+        told = events.told(number, (pull.level, reward, packed([reading])), confirmed=False)
+        for event in (events.asked(pull, number, None, study._index), told):
+            sequence += 1
+            yield {"sequence": sequence, "at": at, "writer": 1, **event}
+        learner.take(pull.arm, pull.level, [reward, float(limit.internal(reading))])
 
 
-def new_process(storage: str) -> float:
-    """The same from nothing: a new process that imports everything first."""
-    done = subprocess.run([sys.executable, "-c", IN_A_NEW_PROCESS, storage], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+def opened(storage: str, pulls: int) -> tuple[float, float]:
+    """Seconds to open the study in a new process, and the megabytes that all of that process takes up at most."""
+    command = [sys.executable, "-c", IN_A_NEW_PROCESS, storage, str(pulls)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    seconds, memory = done.stdout.split()
+    return float(seconds), float(memory)
 
 
 def steps(storage: str, world: sf.worlds.Linear) -> dict[str, float]:
-    """Milliseconds to ask and to tell, one after the other, each on the disk when it returns."""
+    """Milliseconds to ask and to tell, one after the other, each on the disk when it returns. On the way a snapshot is
+    written."""
     study = sf.load_study("large", storage)
-    asking, telling = [], []
-    for _ in range(STEPS):
+    asking: list[float] = []
+    telling: list[float] = []
+    for step in range(-10, STEPS):  # the first ones load compiled code
         begin = time.perf_counter()
         pull = study.ask()
         between = time.perf_counter()
         result = world.measure(pull, seed=1)
         again = time.perf_counter()
         study.tell(pull, **result)
-        telling.append(time.perf_counter() - again)
-        asking.append(between - begin)
-    return {"ask_ms": 1e3 * statistics.median(asking), "tell_ms": 1e3 * statistics.median(telling)}
+        if step >= 0:
+            telling.append(time.perf_counter() - again)
+            asking.append(between - begin)
+    return {
+        "ask_ms": 1e3 * statistics.median(asking), "ask_slowest_ms": 1e3 * max(asking),
+        "tell_ms": 1e3 * statistics.median(telling), "tell_slowest_ms": 1e3 * max(telling),
+    }  # fmt: skip
 
 
 def machine() -> str:

@@ -65,12 +65,12 @@ def test_a_study_is_the_same_for_whoever_opens_it(seed: int, intake: str) -> Non
     one, other = study._handle.view(itself), again._handle.view(itself)
     np.testing.assert_array_equal(one.learner.state.whole, other.learner.state.whole)
     for fact in ("outstanding", "counts", "due", "max_pulls", "revisions", "confirmed", "raised", "end", "outcome",
-                 "earlier_ends", "overshoots", "held_back", "unused", "_passed", "_order", "recalled"):  # fmt: skip
+                 "earlier_ends", "overshoots", "held_back", "unused", "_passed", "results", "recalled"):  # fmt: skip
         assert getattr(one, fact) == getattr(other, fact), fact
     assert again.status().states["told"] == len(again.results())
     assert one.unused >= 0
     rows = {row.number: row for row in again.results()}
-    for number in other._order:
-        level, reward, _ = other._kept[number].result
+    for number in other.results.numbers:
+        level, reward, _ = other.result_of(number)
         assert (level, reward) == (rows[number].level, rows[number].reward)
     sf.delete_study(name, "memory")

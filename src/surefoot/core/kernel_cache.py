@@ -25,11 +25,11 @@ def cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "surefoot"
 
 
-def source_digest() -> str:
-    """A digest of every file of ours that can hold a kernel, as it is on disk now."""
+def source_digest(folders: tuple[str, ...] = HOLDS_KERNELS) -> str:
+    """A digest of every file of ours that can hold a kernel, or of those in other folders, as it is on disk now."""
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
-    for folder in HOLDS_KERNELS:
+    for folder in folders:
         for path in sorted((package / folder).glob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -94,6 +94,20 @@ class Learner:
             self._expect, self._expected_before = unchecked(self._expect), True
         return self._low.copy(), self._high.copy()
 
+    # -- to go on elsewhere -----------------------------------------------------------------------------------
+
+    def remembered(self) -> tuple[Any, ...]:
+        """All that it knows."""
+        return self.state.whole, self.decision, self.margin, self.healthy
+
+    def remember(self, words: Indices, decision: Decision, margin: float, healthy: bool) -> None:
+        """Goes on from what another one of the same experiment knew."""
+        if words.dtype != self.state.whole.dtype or words.shape != self.state.whole.shape:
+            raise ValueError("these are not the words of this state")
+        self.state.whole[:] = words
+        self.decision, self.margin, self.healthy = decision, margin, healthy
+        self._read_pulls = int(self.state.clock[ROUND])
+
     # -- where it stands --------------------------------------------------------------------------------------
 
     @property

@@ -13,16 +13,18 @@ The file is long because an account has to be kept in one place: what is open, w
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from surefoot.core.loop import ASKED, OPENED
 from surefoot.core.records import Script
-from surefoot.core.types import DECIDING
+from surefoot.core.types import DECIDING, Indices
 from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
 from surefoot.live.certificate import Certificate, certify_answer
+from surefoot.live.kept import Runs
+from surefoot.live.kept import Told as Told
 from surefoot.live.learner import Learner
 from surefoot.live.model_checks import Finding, ModelChecks
 from surefoot.live.plausible import Surprise, surprises_in
@@ -39,9 +41,6 @@ ON_ARRIVAL: Intake = "on-arrival"
 OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED = "open", "told", "stale", "failed", "cancelled", "aborted-unsafe"
 HELD, VOIDED, RECALLED = "held", "voided", "recalled"
 STATES = (OPEN, TOLD, STALE, FAILED, CANCELLED, ABORTED, HELD, VOIDED, RECALLED)
-
-
-Told: TypeAlias = tuple[float, float, bytes]  # level, reward, readings
 
 
 class Holding(NamedTuple):
@@ -102,13 +101,13 @@ class Ledger:
         self.confirmed: list[int] = []  # pulls whose results a person confirmed
         self.releases: dict[str, str] = {}  # for which reason a person let it go on after each of them
         self.mismatches: list[Mismatch] = []
-        self._elsewhere: set[int] = set()  # numbers of results that nobody asked for here
+        self._elsewhere = Runs()  # numbers of results that nobody asked for here
         self.due = 1  # the number whose result is taken in next
         self._passed: set[int] = set()  # numbers from there on that were given up
-        self.table_of: dict[int, int] = {}  # of results that were taken over together: the number of the first
+        self.tables = Runs()  # numbers of results that were taken over together
         self._last = 0  # the number of the result that was taken in last
         self._moved = False  # whether the turn of results that waited may have come
-        self._begin_page()
+        self.begin_page()
 
     # -- entries ----------------------------------------------------------------------------------------------
 
@@ -225,9 +224,10 @@ class Ledger:
                 raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
             self.learner.take(*found)
         if self.checks is not None and done:
-            self._watch(page, page.script(self.problem, page.steps)[0], page.learned[:done])
+            script, rows = page.script(self.problem, page.steps)[0], page.learned[:done]
+            self._watch([page.numbers[row] for row in rows], script, rows)
         self._last = page.last_of(done) or self._last
-        self._begin_page()
+        self.begin_page()
 
     @property
     def unsettled(self) -> bool:
@@ -385,7 +385,7 @@ class Ledger:
 
     # -- within -----------------------------------------------------------------------------------------------
 
-    def _begin_page(self) -> None:
+    def begin_page(self) -> None:
         """A new page for what is entered from now on; it begins with the pulls that are open."""
         page = ScriptWriter()
         for number, pull in self.outstanding.items():
@@ -400,13 +400,14 @@ class Ledger:
     def _is_amid(self, page: ScriptWriter, done: int) -> bool:
         """Whether the result after the first so many of a page is of the same table as the one before it."""
         following = page.numbers[page.learned[done]]
-        table = self.table_of.get(page.last_of(done) or self._last)
-        return table is not None and table == self.table_of.get(following)
+        table = self.tables.run_of(page.last_of(done) or self._last)
+        return table is not None and table == self.tables.run_of(following)
 
-    def _watch(self, page: ScriptWriter, script: Script, rows: list[int]) -> None:
-        """Lets the alarm see the results in these rows of a page."""
+    def _watch(self, numbers: Sequence[int], script: Script, rows: Sequence[int] | Indices) -> None:
+        """Lets the alarm see the results in these rows of a script, which are of pulls of these numbers."""
         if self.checks is not None:
-            asked = [page.numbers[row] not in self._elsewhere for row in rows]
+            elsewhere = self._elsewhere
+            asked = [number not in elsewhere for number in numbers] if elsewhere else [True] * len(numbers)
             self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows], asked)
 
     def _open(self, number: int) -> Outstanding:

@@ -162,6 +162,17 @@ class ModelChecks:
             found[signal] = {NAMES[test]: self._evidence(s, test) for test in made}
         return found
 
+    def remembered(self) -> tuple[Indices, dict[tuple[int, int], Finding]]:
+        """All that it knows."""
+        return self._memory.whole, self._found
+
+    def remember(self, words: Indices, found: dict[tuple[int, int], Finding]) -> None:
+        """Goes on from what another one of the same experiment knew."""
+        if words.dtype != self._memory.whole.dtype or words.shape != self._memory.whole.shape:
+            raise ValueError("these are not the words of this alarm")
+        self._memory.whole[:] = words
+        self._found = found
+
     def _evidence(self, s: int, test: int) -> float:
         beyond = test == LIMIT and not self._memory.found[s, test]
         return float(self._memory.signals[s, BEYOND] if beyond else self._memory.weight[s, test])

@@ -6,22 +6,15 @@ an end wait again for their turn, since the end may be none any more.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from surefoot.core.loop import OPENED
+import numpy as np
+
+from surefoot.live.kept import Kept, KeptResults, Told
 from surefoot.live.learner import Learner
-from surefoot.live.ledger import ON_ARRIVAL, TOLD, VOIDED, Impossible, Ledger, Outstanding, Told
+from surefoot.live.ledger import ON_ARRIVAL, TOLD, VOIDED, Impossible, Ledger, Outstanding
 from surefoot.live.model_checks import ModelChecks
 from surefoot.live.readings import is_result
-from surefoot.live.scripts import ScriptWriter
-
-
-class Kept(NamedTuple):
-    """A result that was entered."""
-
-    arm: int
-    result: Told
-    since: int  # the last pull that was asked for without it
 
 
 @dataclass(frozen=True)
@@ -38,14 +31,22 @@ class Revision:
 
 
 class RevisableLedger(Ledger):
-    """The account of one experiment, every result at hand."""
+    """The account of one experiment, every result at hand.
+
+    One that was not kept from the first event on (`is_whole` is False) has the later ones alone: what needs others
+    raises HistoryNeeded.
+    """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
-        self._order: list[int] = []  # of the results that were entered; the first ones of them were taken in
-        self._kept: dict[int, Kept] = {}
         self.revisions: list[Revision] = []
         self.anew = 0  # how often all was learned anew
         super().__init__(*args, **settings)
+        self.results = KeptResults(len(self.problem.safety))  # that were entered; the first ones were taken in
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every result is at hand, because all was entered from the first event on."""
+        return self.results.complete
 
     # -- entries ----------------------------------------------------------------------------------------------
 
@@ -54,13 +55,13 @@ class RevisableLedger(Ledger):
         if not is_result(*result, len(self.problem.safety)):
             raise Impossible(f"corrects pull {number} by numbers that nobody can have told", number)
         self.settle()
-        old = self._revised(number, result, reason, by, at)
+        self._revised(number, result, reason, by, at)
         self.confirmed = [each for each in self.confirmed if each != number]
         pull = self.outstanding.get(number)
         if pull is not None:
             self.outstanding[number] = pull._replace(result=result, confirmed=number in self._elsewhere)
             return False
-        self._kept[number] = old._replace(result=result)
+        self.results.replace(number, result)
         self._learn_anew(self.learner.pulls)
         return True
 
@@ -73,11 +74,11 @@ class RevisableLedger(Ledger):
             self._untell(number, pull)
             self._pass_over(number, VOIDED)
             return False
-        place, taken = self._order.index(number), self.learner.pulls
+        self.results.need_all()
+        place, taken = self.results.remove(number), self.learner.pulls
         self.counts[TOLD] -= 1
         self.counts[VOIDED] += 1
         self.confirmed = [each for each in self.confirmed if each != number]
-        del self._order[place], self._kept[number]
         self._learn_anew(taken - (place < taken))
         return True
 
@@ -85,14 +86,15 @@ class RevisableLedger(Ledger):
 
     def result_of(self, number: int) -> Told | None:
         """The result of this pull as it counts now, or will in its turn; None where there is none."""
-        if number in self._kept:
-            return self._kept[number].result
         pull = self.outstanding.get(number)
-        return None if pull is None else pull.result
+        if pull is not None:
+            return pull.result
+        kept = self.results.get(number)
+        return None if kept is None else kept.result
 
     def arm_of(self, number: int) -> int:
         """The arm of this pull, which has a result or may still have one; -1 where it has none."""
-        found = self._kept.get(number) or self.outstanding.get(number)
+        found = self.outstanding.get(number) or self.results.get(number)
         return -1 if found is None else found.arm
 
     def is_imported(self, number: int) -> bool:
@@ -105,9 +107,9 @@ class RevisableLedger(Ledger):
 
     def learner_without(self, number: int) -> Learner:
         """What would be known if this pull had no result."""
+        script, _ = self.results.script(self.problem, self.learner.pulls, but=number)
         found = Learner(self.problem, self.learner.policy, self.learner.seed)
-        page = self._page_of([each for each in self._order[: self.learner.pulls] if each != number])
-        found.replay(page.script(self.problem, page.steps)[0])
+        found.replay(script)
         return found
 
     @property
@@ -123,14 +125,17 @@ class RevisableLedger(Ledger):
 
     def _learn(self, number: int, arm: int, level: float, reward: float, readings: bytes) -> None:
         """Enters a result that is due, and keeps it at hand."""
-        self._order.append(number)
-        self._kept[number] = Kept(arm, (level, reward, readings), self.last_number)
+        if not is_result(level, reward, readings, len(self.problem.safety)):
+            raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
+        self.results.append(number, arm, (level, reward, readings), self.last_number)
         super()._learn(number, arm, level, reward, readings)
 
-    def _revised(self, number: int, new: Told | None, reason: str, by: str, at: int) -> Kept:
-        """Notes a revision; the result as it was."""
-        pull, kept = self.outstanding.get(number), self._kept.get(number)
-        if pull is not None and (pull.result or (pull.held and new is None)):
+    def _revised(self, number: int, new: Told | None, reason: str, by: str, at: int) -> None:
+        """Notes a revision."""
+        pull, kept = self.outstanding.get(number), None
+        if pull is None:
+            kept = self.results.get(number)
+        elif pull.result or (pull.held and new is None):
             old = pull.result or pull.held.result  # type: ignore[union-attr]
             kept = Kept(pull.arm, old, self.last_number)  # it has misled nobody
         if kept is None:
@@ -138,48 +143,35 @@ class RevisableLedger(Ledger):
         asked = [each for each in range(kept.since + 1, self.last_number + 1) if each not in self._elsewhere]
         misled = (asked[0], asked[-1]) if asked else (1, 0)
         self.revisions.append(Revision(number, by, reason, at, kept.result, new, misled))
-        return kept
 
     def _learn_anew(self, taken: int) -> None:
         """Forgets all that was learned and learns the first so many results anew, as they are now; the others wait."""
-        learned, rest = self._order[:taken], self._order[taken:]
-        page = self._page_of(learned)
-        script, broken = page.script(self.problem, page.steps)
-        if broken is not None:
+        script, numbers = self.results.script(self.problem, taken)
+        sound = np.isfinite(script.observed).all(axis=1) & (script.applied >= 0.0) & (script.applied <= 1.0)
+        if not sound.all():
+            broken = numbers[int(np.argmin(sound))]
             raise Impossible(f"holds numbers of pull {broken} that nobody can have told", broken)
         self.learner.begin_anew()
         self.learner.replay(script)
         if self.checks is not None:
             self.checks = ModelChecks(self.problem, self.learner.guarantee, self.checks.level)
-            self._watch(page, script, page.learned)
+            self._watch(numbers, script, script.pull)
             self.known &= {finding.message for finding in self.checks.findings}
         self.anew += 1
-        self._last = page.last_of(len(learned))
-        self._wait_again(rest)
-        self._begin_page()
+        self._last = numbers[-1] if numbers else 0
+        self._wait_again(taken)
+        self.begin_page()
 
-    def _wait_again(self, numbers: list[int]) -> None:
+    def _wait_again(self, taken: int) -> None:
         """Results that came in after the end wait for their turn, in the order in which they came in."""
-        for number in numbers:
-            kept = self._kept.pop(number)
+        rest = self.results.cut(taken)
+        for number, kept in rest:
+            confirmed = number in self.confirmed or number in self._elsewhere
             self.outstanding[number] = Outstanding(
-                kept.arm,
-                kept.result[0],
-                None,
-                kept.result,
-                confirmed=number in self.confirmed or number in self._elsewhere,
-            )
-            self._order.remove(number)
-        if numbers and self.intake != ON_ARRIVAL:
+                kept.arm, kept.result[0], None, kept.result, confirmed=confirmed
+            )  # fmt: skip
+        if rest and self.intake != ON_ARRIVAL:
+            numbers = [number for number, _ in rest]
             self._passed |= set(range(numbers[0], self.due)) - set(numbers)
             self.due = numbers[0]
-        self._moved = self._moved or bool(numbers)
-
-    def _page_of(self, numbers: list[int]) -> ScriptWriter:
-        """A page with these results and nothing else."""
-        page = ScriptWriter()
-        for number in numbers:
-            kept = self._kept[number]
-            page.opened(number, kept.arm, kept.result[0], OPENED)
-            page.told(number, *kept.result)
-        return page
+        self._moved = self._moved or bool(rest)

@@ -25,8 +25,10 @@ from surefoot.storage.protocol import COLUMNS, StudyRow
 VERSION = b"surefoot chain 1\n"
 HASHED = tuple(sorted(name for name in COLUMNS if name != "hash"))
 _values = itemgetter(*(COLUMNS.index(name) for name in HASHED))
-_SEQUENCE, _HASH, _SAFETY = COLUMNS.index("sequence"), COLUMNS.index("hash"), HASHED.index("safety")
+_SEQUENCE, _HASH = COLUMNS.index("sequence"), COLUMNS.index("hash")
+_KEYS, _SAFETY = [f'"{name}":' for name in HASHED], '"safety":'
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_text = json.encoder.encode_basestring_ascii
 
 
 @dataclass
@@ -54,23 +56,33 @@ def line_of(table: Mapping[str, Any]) -> bytes:
 
 
 def hashed(before: bytes, values: Sequence[Any]) -> bytes:
-    """The hash of the event with these values of `COLUMNS`."""
-    held = list(_values(values))
-    safety = held[_SAFETY]
-    if safety is not None:
-        held[_SAFETY] = struct.unpack(f"<{len(safety) // 8}d", safety)
-    line = _encode({name: _unsigned(value) for name, value in zip(HASHED, held, strict=True) if value is not None})
-    return sha256(f"{before.hex()}\n{line}".encode()).digest()
+    """The hash of the event with these values of `COLUMNS`.
 
-
-def _unsigned(value: Any) -> Any:
-    """The value; a zero has no sign, since not every database keeps it."""
-    return value + 0.0 if type(value) is float else value
+    The line is put together by hand, and not by `line_of`: a study may have millions of events, and each is hashed
+    whenever all are verified.
+    """
+    parts = []
+    for key, value in zip(_KEYS, _values(values), strict=True):
+        kind = type(value)
+        if value is None:
+            continue
+        if kind is float and value - value == 0.0:  # what is not finite has other words in JSON
+            parts.append(key + repr(value + 0.0))  # a zero has no sign, since not every database keeps it
+        elif kind is int:
+            parts.append(key + repr(value))
+        elif kind is str:
+            parts.append(key + _text(value))
+        elif key == _SAFETY:
+            parts.append(key + _encode(struct.unpack(f"<{len(value) // 8}d", value)))
+        else:
+            parts.append(key + _encode(value))
+    return sha256(f"{before.hex()}\n{{{','.join(parts)}}}".encode()).digest()
 
 
 def chained(before: bytes, events: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events, each with its hash."""
-    for event in events:
+    """The events, each with its hash; a zero has no sign in them, since not every database keeps it."""
+    for given in events:
+        event = {name: 0.0 if value == 0.0 and isinstance(value, float) else value for name, value in given.items()}
         before = hashed(before, [event.get(name) for name in COLUMNS])
         yield {**event, "hash": before}
 

@@ -8,6 +8,7 @@ from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.live.audit import AuditReport
 from surefoot.storage.chain import ChainBroken, origin_of, verified
 from surefoot.storage.protocol import Events
+from surefoot.studies.entries import StudyLedger
 from surefoot.studies.handle import Handle
 from surefoot.studies.signatures import SIGNED, SignedHead, check_signature
 
@@ -45,13 +46,19 @@ def audit_of(handle: Handle, head: str | SignedHead | None = None, signed_by: ob
                 f"has never had the head {noted}: its settings, or something up to the event of that head, were "
                 "changed or cut off, or it is another study"
             )
+        if not broken and origin == handle.origin:
+            whole[:] = [ledger]
         return AuditReport(
             handle.name, ledger.sequence, ledger.last_number - ledger.imported, tuple(ledger.mismatches),
             head="" if broken else ledger.head.hex(), broken=broken, noted_at=found[-1] if found else None,
             unchained=row.unchained,
         )  # fmt: skip
 
-    return handle.store.read(handle.identity, handle.name, work)
+    whole: list[StudyLedger] = []
+    report = handle.store.read(handle.identity, handle.name, work)
+    for ledger in whole:
+        handle.adopt(ledger)
+    return handle.concluded(report)
 
 
 def checked(head: str | SignedHead | None, signed_by: object) -> str | None:

@@ -1,5 +1,6 @@
 """Stored events, entered into the ledger; every process that has the study open enters the same ones."""
 
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,24 +12,24 @@ from surefoot.studies import events
 from surefoot.studies.import_order import Statement
 
 READ = len(ENTERED)
+PAGE = 50_000  # events that are entered before the learner goes through them: more would only take up memory
 
 
 class StudyLedger(RevisableLedger):
     """The ledger of a study, and how far its events are entered."""
 
-    where = "memory"  # the address of the storage, for messages
-    sequence = 0  # of the last event
-    head = b""  # its hash
-    end: str | None = None  # what was stored when the policy stopped
-    end_head = b""  # the hash of that event
-
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
+        self.where = "memory"  # the address of the storage, for messages
+        self.sequence = 0  # of the last event
+        self.head = b""  # its hash
+        self.end: str | None = None  # what was stored when the policy stopped
+        self.end_head = b""  # the hash of that event
         self.earlier_ends: list[str] = []  # what was stored at ends that a correction reopened or replaced
         self.recalled: dict[str, list[int]] = {}  # by worker: what was recalled since it last was given a pull
         self.late: list[tuple[int, Told]] = []  # results that came after their pulls had been given up
         self.statements: list[Statement] = []  # about the tables that were taken over
-        self.in_doubt: list[int] = []  # numbers of the rows among whose order a new one is looked at
+        self.in_doubt = array("q")  # numbers of the rows among whose order a new one is looked at
         self._to_come = 0  # rows of a table that has begun
         self._exempt = False  # whether their order was confirmed, or is that of another study
 
@@ -37,6 +38,7 @@ class StudyLedger(RevisableLedger):
 
         Without it they are new, and what has waited is brought in by whoever wrote them: it is to be judged.
         """
+        settled = self.sequence
         try:
             for row in rows:
                 sequence, kind, number, *rest = row[:READ]
@@ -47,6 +49,9 @@ class StudyLedger(RevisableLedger):
                 self.head = bytes(row[-1])
                 if kind == events.END:
                     self.end_head = self.head
+                if sequence - settled >= PAGE and (kind == events.ASK or sequence - settled >= 2 * PAGE):
+                    self.settle_page()  # up to a pull that was asked for all is taken in, wherever a page ends
+                    settled = sequence
             if audit:
                 self.settle()
             else:
@@ -107,6 +112,8 @@ class StudyLedger(RevisableLedger):
         """A correction, or a result that is taken out; an end that rested on what was known before is none any more."""
         if kind == events.VOID:
             anew = self.voided(number, reason, by, at)
+            if number in self.in_doubt:
+                self.in_doubt.remove(number)
         else:
             anew = self.corrected(number, (level, reward, safety), reason, by, at)
         if anew and self.end is not None:
@@ -128,10 +135,10 @@ class StudyLedger(RevisableLedger):
         """Rows that were taken over together follow."""
         self.statements.append(statement)
         first = self.last_number + 1
-        self.table_of.update(dict.fromkeys(range(first, first + statement.rows), first))
+        self.tables.begin(first, statement.rows)
         self._to_come, self._exempt = statement.rows, statement.exempt
         if statement.exempt:
-            self.in_doubt.clear()
+            del self.in_doubt[:]
 
 
 def stored_statement(reason: object) -> Statement:

@@ -5,29 +5,29 @@ The threads of this process take turns with `lock`, from before the transaction 
 not be seen with events that may still be taken back, nor by one whose view of the storage is older.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import RLock
+from time import perf_counter
 from typing import Generic, NamedTuple, TypeVar
 from weakref import WeakSet
 
-from surefoot import __version__
 from surefoot.errors import StorageDamaged
+from surefoot.live.kept import HistoryNeeded
 from surefoot.live.ledger import Intake
-from surefoot.plain_data import plain
 from surefoot.policies import Policy
 from surefoot.problem import Problem
 from surefoot.storage.chain import ChainBroken, chained, origin_of, verified
 from surefoot.storage.protocol import COLUMNS, Events, Store
 from surefoot.studies import events
+from surefoot.studies.consequences import alarms_in, end_of, recalls_in
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
 from surefoot.studies.keys import Keyed
+from surefoot.studies.snapshots import Snapshots, differs
 
-ALARM = "the alarm"  # by whom a study is frozen when the data contradict the model
 Decide = Callable[[StudyLedger, Events], list[Event]]
 Found = TypeVar("Found")
 
@@ -76,6 +76,8 @@ class Handle:
         self.store, self.identity, self.name, self.settings, self.origin = store, identity, name, settings, origin
         self.lock = RLock()
         self._ledger: StudyLedger | None = None
+        self._snapshots = Snapshots(origin, settings.policy)
+        self._all = False  # whether every event is to be replayed, and no snapshot to be begun with
         _open_here.add(self)
 
     def write(self, step: "Step[Found]") -> Found:
@@ -87,20 +89,43 @@ class Handle:
         writer = events.new_writer()
         attempts: list[Before] = []
 
+        def work(stored: Events) -> Found:
+            earlier = len(attempts)
+            try:
+                return self._stepped(stored, step, writer, attempts)
+            except HistoryNeeded:
+                del attempts[earlier:]  # nothing of this one will be kept
+                raise
+
         with self.lock:
             try:
-                return self.store.write(
-                    self.identity, self.name, lambda stored: self._stepped(stored, step, writer, attempts)
-                )
+                answer = self._written(work)
             except BaseException:
                 if attempts:  # what is in memory may not be what is stored
                     self._ledger = None
                 raise
+        return self.concluded(answer)
+
+    def _written(self, work: Callable[[Events], Found]) -> Found:
+        """What the work in a transaction of its own returns; the whole history is read before it, if it is needed."""
+        try:
+            return self.store.write(self.identity, self.name, work)
+        except HistoryNeeded:
+            self.store.read(self.identity, self.name, self._read_all)
+            return self.store.write(self.identity, self.name, work)
 
     def look(self, see: Callable[[StudyLedger, Events], Found]) -> Found:
         """What one sees who looks at the study at one moment; nothing changes meanwhile."""
+
+        def work(stored: Events) -> Found:
+            try:
+                return see(self.catch_up(stored), stored)
+            except HistoryNeeded:
+                return see(self._read_all(stored), stored)
+
         with self.lock:
-            return self.store.read(self.identity, self.name, lambda stored: see(self.catch_up(stored), stored))
+            answer = self.store.read(self.identity, self.name, work)
+        return self.concluded(answer)
 
     def view(self, see: Callable[[StudyLedger], Found]) -> Found:
         """The same, for those who need the ledger alone."""
@@ -109,9 +134,14 @@ class Handle:
     def proven(self, see: Callable[[StudyLedger], Found]) -> Found:
         """The same, for what is said about an answer: only once all events, and the settings, are found unchanged."""
         self.check_settings()
+        read_in: Events | None = None
 
         def work(ledger: StudyLedger, stored: Events) -> Found:
-            if ledger.outcome is not None:
+            nonlocal read_in
+            if ledger.outcome is not None and not ledger.is_whole:
+                read_in = stored
+                raise HistoryNeeded  # a snapshot is no evidence
+            if ledger.outcome is not None and read_in is not stored:
                 self.verify(ledger, stored)
             return see(ledger)
 
@@ -134,8 +164,18 @@ class Handle:
 
     def catch_up(self, stored: Events) -> StudyLedger:
         """The ledger of all events that are stored now, each verified against the chain."""
-        ledger, self._ledger = self._ledger or self.new_ledger(), None
-        self.enter(ledger, stored)
+        ledger, self._ledger = self._ledger, None
+        if ledger is None:
+            ledger = self.new_ledger() if self._all else self._snapshots.begun(self.new_ledger, stored)
+        began = perf_counter()
+        try:
+            self.enter(ledger, stored)
+        except StorageDamaged:
+            if ledger.is_whole:
+                raise
+            self._snapshots.drop()  # it may be the snapshot alone that is wrong
+            raise HistoryNeeded from None
+        self._snapshots.took(perf_counter() - began)
         self._ledger = ledger
         return ledger
 
@@ -151,18 +191,33 @@ class Handle:
         except ChainBroken as error:
             raise StorageDamaged(str(self.store.address), f"holds a study {self.name!r} that {error}") from error
 
-    def whole_ledger(self, stored: Events) -> StudyLedger:
-        """A ledger of its own for someone, from the first event on."""
-        ledger = self.new_ledger()
-        self.enter(ledger, stored)
-        return ledger
+    def _read_all(self, stored: Events) -> StudyLedger:
+        """The ledger of all events from the first one on, which is kept from now on."""
+        with suppress(HistoryNeeded):
+            self.catch_up(stored)  # to be compared
+        if self._ledger is not None and self._ledger.is_whole:
+            return self._ledger
+        whole = self.new_ledger()
+        self.enter(whole, stored)
+        return self.adopt(whole)
+
+    def adopt(self, whole: StudyLedger) -> StudyLedger:
+        """Goes on with a ledger that was kept from the first event on; the snapshot that led elsewhere is dropped."""
+        with self.lock:
+            before, self._ledger, self._all = self._ledger, whole, True
+            if before is not None and not before.is_whole and differs(before, whole):
+                self._snapshots.doubt()
+            return whole
+
+    def concluded(self, answer: Found) -> Found:
+        """The answer, once what there is to do about snapshots is done, outside of any transaction."""
+        self._snapshots.keep_if_due(self.lock, lambda: self._ledger)
+        self._snapshots.say_doubts(self.name)
+        return answer
 
     def new_ledger(self) -> StudyLedger:
         """An empty ledger."""
-        problem, policy, seed, max_pulls, intake, alarm_level = self.settings
-        ledger = StudyLedger(
-            problem, policy, seed=seed, max_pulls=max_pulls, intake=intake, alarm_level=alarm_level
-        )  # fmt: skip
+        ledger = StudyLedger(**self.settings._asdict())
         ledger.where, ledger.head = str(self.store.address), self.origin
         return ledger
 
@@ -218,6 +273,8 @@ class Handle:
         if ledger.anew != anew:
             keep_and_judge(recalls_in(ledger, decided[0]["number"]))
         if following := alarms_in(ledger) + end_of(ledger):
+            if any(event["kind"] == events.END for event in following) and not ledger.is_whole:
+                raise HistoryNeeded  # a snapshot is no evidence for an answer
             keep(following)
         answer = step.conclude(ledger, before)
         if step.keyed:
@@ -241,26 +298,3 @@ def _begin_anew_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew_in_child)
-
-
-def recalls_in(ledger: StudyLedger, number: int) -> list[Event]:
-    """Open pulls above the level that is certified after the correction of this pull."""
-    said = f"its level is not certified after the correction of pull {number}"
-    return [events.closed(events.RECALL, each, said) for each in ledger.too_high_now]
-
-
-def alarms_in(ledger: StudyLedger) -> list[Event]:
-    """The alarms that are to be raised over what the ledger has found."""
-    return [events.held(events.ALARM, found.message, ALARM, ledger.last_number) for found in ledger.findings]
-
-
-def end_of(ledger: StudyLedger) -> list[Event]:
-    """The end, if it has come and is not stored: a version that decides otherwise can still tell what was said."""
-    if ledger.outcome is None or ledger.end is not None or ledger.ringing or ledger.findings:
-        return []  # while an alarm rings nothing is said about the answer
-    certificate, answer = ledger.certificate, ledger.recommendation
-    said = {
-        "outcome": ledger.outcome, "pulls": ledger.learner.pulls,
-        "certificate": certificate and certificate.to_dict(), "recommendation": answer and answer.to_dict(),
-    }  # fmt: skip
-    return [events.held(events.END, json.dumps(plain(said)), f"surefoot {__version__}")]

@@ -36,11 +36,12 @@ from surefoot.studies import events
 from surefoot.studies.auditing import audit_of
 from surefoot.studies.certificates import certificate_of
 from surefoot.studies.choices import Choice
+from surefoot.studies.consequences import alarms_in, end_of
 from surefoot.studies.corrections import Corrected, New, corrected_before, correction, what_changed
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
 from surefoot.studies.following import Followed, followed, silent
-from surefoot.studies.handle import Before, Decide, Handle, Settings, Step, alarms_in, end_of
+from surefoot.studies.handle import Before, Decide, Handle, Settings, Step
 from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
