@@ -1,68 +1,128 @@
 """From an address to a database that keeps what it has acknowledged.
 
-SQLite: a write-ahead log, so that readers never wait; every commit reaches the disk before it is acknowledged; a
-writer takes its lock at the start, so that two never collide halfway; who finds it taken sleeps, and gives up after a
-while. PostgreSQL: a writer locks the row of its study. Memory: SQLite without a file, one thread at a time.
+SQLite: a write-ahead log, so that readers never wait, or a journal in place of it where one file is wanted; every
+commit reaches the disk before it is acknowledged; writers queue, and take their lock at the start, so that two never
+collide halfway; who waits too long gives up. PostgreSQL: a writer locks the row of its study. Memory: SQLite without a
+file, one thread at a time.
+
+There is one database for each address in a process, however many studies are opened in it.
 """
 
 import os
 import sqlite3
 import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
-from urllib.parse import quote
-from weakref import WeakSet, finalize
+from weakref import WeakSet, WeakValueDictionary, finalize
 
-from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, StaticPool, create_engine, event
 
-from surefoot.errors import MissingExtra, StorageDamaged, StorageUnavailable
+from surefoot.errors import (
+    LogRescued,
+    MissingExtra,
+    StorageBusy,
+    StorageDamaged,
+    StorageIncomplete,
+    StorageUnavailable,
+)
+from surefoot.storage import sqlite_file
 from surefoot.storage.addresses import Address
+from surefoot.storage.faults import COMMITTING, is_lost_connection
+from surefoot.storage.headers import header_of, identity_of
+from surefoot.storage.queue import TooLong, leave_queues_to_parent
 from surefoot.storage.read_only import FixedFile, has_log, is_fixed
+from surefoot.storage.sqlite_file import SQLiteFile
 
 PATIENCE = 30.0  # seconds that a writer waits for another
+RESCUING = 2.0  # seconds that are waited for others to leave a log that was removed
 READS = "surefoot_reads"  # the execution option of a transaction that writes nothing
+LOG = "surefoot_log"  # where a connection remembers which log it has
 
 
 class Database:
     """An open database: transactions that write, and transactions that only read."""
 
-    def __init__(self, address: Address, *, create: bool) -> None:
+    def __init__(self, address: Address, *, create: bool, connection: sqlite3.Connection | None = None) -> None:
+        """Opens it; with a connection, that one and no other is used, and the address is only what it is called."""
         self.address = address
+        self.connected = False  # whether it ever was
         self._fixed = FixedFile(address)
+        self.file = SQLiteFile(address) if address.path is not None and connection is None else None
         postgres = address.url.get_backend_name() == "postgresql"
-        self.engine = _postgres(address) if postgres else _sqlite(address, create, self._fixed)
+        self.engine = _postgres(address) if postgres else _sqlite(self.file, create, self._fixed, connection)
         self.locks_rows = self.engine.dialect.name == "postgresql"
-        self._one_at_a_time = RLock() if address.in_memory else None
-        self._file: tuple[int, int] | None = None  # which file it was when it was first opened
+        self._one_at_a_time = RLock() if self.file is None and not postgres else None
+        self._process = os.getpid()
+        self._identity: tuple[int, int] | None = None  # which file it was when it was first opened
         _opened.add(self)
-        finalize(self, self.engine.dispose)  # nobody has to remember to close it
+        self._ending = finalize(self, _end, self.engine, self.file, self._process)  # nobody has to close it
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends, or nothing when it raises."""
-        with self._turn(), self.engine.begin() as connection:
-            self._check_file()
-            yield connection
+        with self._one(), self._place_in_queue() as place:
+            connection = self._entered({})
+            try:
+                yield connection
+                try:
+                    connection.commit()
+                except BaseException as error:
+                    setattr(error, COMMITTING, True)  # whether it was kept is not known to one who hears nothing more
+                    raise
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
+            kept = connection.info.pop(KEPT, None)
+            if self.file is not None and kept is not None:
+                self.file.queue.note(place, *kept)
+            self._check_log_after(connection)
+            connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One unchanging view of the database, which disturbs nobody."""
-        with self._turn(), self.engine.connect() as connection:
-            options: dict[str, Any] = {READS: True}
-            if self.locks_rows:
-                options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-            connection.execution_options(**options).begin()
-            self._check_file()
-            yield connection  # and nothing to commit: the connection is given back, and the view ends
-            self._fixed.check()
+        options: dict[str, Any] = {READS: True}
+        if self.locks_rows:
+            options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._one():
+            connection = self._entered(options)
+            try:
+                yield connection  # and nothing to commit: the connection is given back, and the view ends
+                self._fixed.check()
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
+            connection.close()
+
+    def _entered(self, options: dict[str, Any]) -> Connection:
+        """A connection in a transaction, in the file and with the log that it is meant for."""
+        while True:
+            connection = self.engine.connect()
+            try:
+                if options:
+                    connection = connection.execution_options(**options)
+                connection.begin()
+                self.connected = True
+                self._check_file()
+                if self._has_its_log(connection):
+                    return connection
+                connection.rollback()
+                self._rescue(connection)
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _one(self) -> Iterator[None]:
         """The one connection that storage in memory has, for one thread at a time."""
+        if self.is_of_parent:
+            detail = "was made by the process that this one was forked from, and what is here is only a copy of it"
+            raise StorageUnavailable(str(self.address), detail)
         if self._fixed.taken_not_to_change:
             self.engine.dispose()  # that was for one look: the next one finds out anew how the file may be read
         if self._one_at_a_time is None:
@@ -71,78 +131,220 @@ class Database:
             with self._one_at_a_time:
                 yield
 
+    @contextmanager
+    def _place_in_queue(self) -> Iterator[int | None]:
+        """One's turn among those who write to the same file."""
+        if self.file is None or is_fixed(self.file.path):
+            yield None
+            return
+        turn = self.file.queue.turn(PATIENCE)
+        try:
+            place = turn.__enter__()
+        except TooLong:
+            raise StorageBusy(str(self.address), "is locked by another program") from None
+        try:
+            yield place
+        finally:
+            turn.__exit__(None, None, None)
+
+    # -- the files ----------------------------------------------------------------------------------------------
+
     def _check_file(self) -> None:
         """Refuses to go on in a file that was removed or replaced: what is written there would be lost."""
-        if self.address.path is None:
+        if self.file is None:
             return
-        try:
-            found = os.stat(self.address.path)
-        except OSError:
-            raise StorageUnavailable(str(self.address), "was removed while it was open") from None
-        if self._file is None:
-            self._file = (found.st_dev, found.st_ino)
-        elif self._file != (found.st_dev, found.st_ino):
+        found = identity_of(self.file.path)
+        if found is None:
+            raise StorageUnavailable(str(self.address), "was removed while it was open")
+        if self._identity is None:
+            self._identity = found
+        elif self._identity != found:
             raise StorageUnavailable(str(self.address), "was replaced by another file while it was open")
+
+    @property
+    def is_of_parent(self) -> bool:
+        """Whether it is the storage in memory of a process that this one was forked from."""
+        return self.address.in_memory and os.getpid() != self._process
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened."""
+        return self.file is None or self._identity is None or self._identity == identity_of(self.file.path)
+
+    def _has_its_log(self, connection: Connection) -> bool:
+        """Whether the log is there that this connection writes to; another one in its place is refused."""
+        if self.file is None or self._fixed.taken_not_to_change:
+            return True
+        mine, found = connection.info.get(LOG), self.file.log_identity()
+        if mine is None:
+            connection.info[LOG] = found
+            return True
+        if found is None:
+            return False
+        if found != mine:
+            raise StorageIncomplete(
+                str(self.address), f"has lost its log: {self.file.log.name} was replaced while it was open"
+            )
+        return True
+
+    def _check_log_after(self, connection: Connection) -> None:
+        """The same once a step is kept: one whose log is gone is brought into the file before it is acknowledged."""
+        try:
+            sound = self._has_its_log(connection)
+        except BaseException as error:
+            _abandon(connection, error)
+            raise
+        if not sound:
+            try:
+                self._rescue(connection)
+            except StorageIncomplete as error:
+                _abandon(connection, error)
+                raise
+
+    def _rescue(self, connection: Connection) -> None:
+        """Brings what is in a log that was removed into the file, since this process still has it open, and goes on
+        with a new one; but only where nobody else is left who would write to the old one."""
+        assert self.file is not None
+        detail = f"had its log {self.file.log.name} removed while it was open"
+        mine = driver_of(connection)
+        if not self.file.bring_in(mine):
+            raise StorageIncomplete(
+                str(self.address), f"{detail}, and what is in it could not be brought into the file"
+            )
+        self.engine.dispose()
+        give_up = time.monotonic() + RESCUING
+        while not self.file.end_log(mine):
+            if time.monotonic() > give_up:
+                stop = "all that was acknowledged is in the file now, but other programs still write to that log"
+                raise StorageIncomplete(str(self.address), f"{detail}; {stop}")
+            time.sleep(0.05)
+        connection.invalidate()
+        connection.close()
+        warnings.warn(LogRescued(f"{self.address} {detail}. All of it is in the file now."), stacklevel=2)
 
     def settle(self) -> None:
         """What an SQLite file needs once it is known to be one of ours: to be whole, and to have its log."""
-        if self.address.path is None:
+        if self.file is None:
             return
         _check_whole(self.address)
-        if is_fixed(self.address.path):
+        if is_fixed(self.file.path) or self.file.without_log:
             return  # as it is, it is read
         connection = self.engine.raw_connection()
         try:
-            _use_write_ahead_log(connection.driver_connection)  # type: ignore[arg-type]
+            self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
+            self.file.settled = True
         finally:
             connection.close()
 
     def close(self) -> None:
-        """Gives back every connection."""
-        self.engine.dispose()
+        """Gives back every connection that is not in use; who goes on gets new ones."""
+        _end(self.engine, self.file, self._process)
 
 
+KEPT = "surefoot_kept"  # where a step leaves the study and the sequence that it has written last
 _opened: WeakSet[Database] = WeakSet()
+_shared: WeakValueDictionary[Address, Database] = WeakValueDictionary()
+_lock = Lock()
 
 
-def _forget_connections() -> None:
-    """A forked child must not use its parent's connections, nor close them."""
+def shared_database(address: Address, *, create: bool) -> Database:
+    """The database at this address that all of this process share; a file that was replaced has a new one."""
+    with _lock:
+        found = _shared.get(address)
+        if found is not None and found.is_current:
+            return found
+    made = Database(address, create=create)
+    with _lock:
+        found = _shared.get(address)
+        if found is not None and found.is_current:
+            return found  # another thread was faster
+        _shared[address] = made
+        return made
+
+
+def _end(engine: Engine, file: SQLiteFile | None, process: int) -> None:
+    """Closes what is open; a forked child leaves the file to its parent."""
+    if file is None or os.getpid() != process:
+        engine.dispose(close=os.getpid() == process)
+    else:
+        sqlite_file.leave(file, engine.dispose)
+
+
+def _begin_anew_in_child() -> None:
+    """A forked child must not use its parent's connections, nor close them, nor stand in the queue for it."""
+    global _lock
+    _lock = Lock()
+    leave_queues_to_parent()
     for database in list(_opened):
         if not database.address.in_memory:
             database.engine.dispose(close=False)
+            database._process = os.getpid()
+            database._ending.detach()
+            database._ending = finalize(database, _end, database.engine, database.file, database._process)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_connections)
+    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
-def _sqlite(address: Address, create: bool, fixed: FixedFile) -> Engine:
+def driver_of(connection: Connection) -> Any:
+    """The driver's own connection."""
+    return connection.connection.dbapi_connection
+
+
+def _abandon(connection: Connection, error: BaseException | None) -> None:
+    """Takes back what was begun, and gives back the connection; one that is lost is thrown away."""
+    try:
+        if error is not None and is_lost_connection(error):
+            connection.invalidate()
+        else:
+            connection.rollback()
+    except Exception:
+        with suppress(Exception):
+            connection.invalidate()
+    finally:
+        with suppress(Exception):
+            connection.close()
+
+
+def _sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqlite3.Connection | None) -> Engine:
     """The engine of an SQLite file, or of a database in memory."""
-    place = ":memory:" if address.path is None else f"file:{quote(str(address.path))}?mode={'rwc' if create else 'rw'}"
-    if address.path is not None and not create and not address.path.exists():
-        raise StorageUnavailable(str(address), "does not exist")
+    if file is not None and not file.path.exists():
+        if not create:
+            raise StorageUnavailable(str(file.address), "does not exist")
+        with suppress(OSError):  # SQLite has better words for it
+            sqlite_file.make(file.address)
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+        if file is None:
+            return settings(given or sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
+        file.check_complete()
+        connection = file.opened(PATIENCE)
         try:
-            connection = fixed.usable(connection)
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
+            connection = settings(fixed.usable(connection))
+            if not is_fixed(file.path):
+                if file.without_log:
+                    connection.execute("PRAGMA journal_mode = TRUNCATE")
+                elif file.settled and not sqlite_file.says_log(file.path):
+                    file.begin_log(connection, PATIENCE)
             return connection
         except BaseException:
             connection.close()
             raise
 
-    shared = {"poolclass": StaticPool} if address.in_memory else {}
-    engine = create_engine("sqlite://", creator=connect, **shared)
+    def settings(connection: sqlite3.Connection) -> sqlite3.Connection:
+        if given is None:
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool if file is None else QueuePool)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         """The driver would begin by itself, late and without the lock."""
         reads = connection.get_execution_options().get(READS)
-        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+        driver_of(connection).execute("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
 
@@ -152,36 +354,26 @@ def _check_whole(address: Address) -> None:
     path = Path(str(address.path))
     if has_log(path):
         return  # some of it is still in the log
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = header_of(path)
     size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
     if path.stat().st_size < pages * (65_536 if size == 1 else size):
         raise StorageDamaged(str(address), "is cut off: it is shorter than it says")
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """The switch is made once in the life of a file; SQLite does not wait for a lock there, so this does."""
-    give_up = time.monotonic() + PATIENCE
-    pause = 0.005
-    while True:
-        try:
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-        time.sleep(pause)
-        pause = min(2 * pause, 0.2)
-
-
 def _postgres(address: Address) -> Engine:
-    """The engine of a PostgreSQL database; a connection that broke while idle is replaced unnoticed."""
+    """The engine of a PostgreSQL database. What a server takes for granted is said, whatever its own settings are."""
     if find_spec("psycopg") is None:
         raise MissingExtra("psycopg", "postgres")
-    arguments: dict[str, Any] = {"connect_timeout": 10}
-    if "options" not in address.url.query:
+    import psycopg
+
+    arguments: dict[str, Any] = {"connect_timeout": 10, **address.arguments()}
+    if "options" not in arguments:
         # A program that was stopped with a lock in hand must not hold up the others for ever.
         patience, idle = int(1000 * PATIENCE), int(4000 * PATIENCE)
         arguments["options"] = f"-c lock_timeout={patience} -c idle_in_transaction_session_timeout={idle}"
-    return create_engine(address.url, pool_pre_ping=True, connect_args=arguments)
+    return create_engine(
+        "postgresql+psycopg://",  # what is secret is known to the driver alone
+        creator=lambda: psycopg.connect(**arguments),
+        isolation_level="READ COMMITTED",
+        pool_use_lifo=True,
+    )
