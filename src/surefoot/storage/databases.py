@@ -5,43 +5,31 @@ commit reaches the disk before it is acknowledged; writers queue, and take their
 collide halfway; who waits too long gives up. PostgreSQL: a writer locks the row of its study. Memory: SQLite without a
 file, one thread at a time.
 
-There is one database for each address in a process, however many studies are opened in it.
+`sharing` gives one of them to all who open the same address.
 """
 
 import os
 import sqlite3
-import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary, finalize
+from weakref import WeakSet, finalize
 
 from sqlalchemy import Connection, Engine, QueuePool, StaticPool, create_engine, event
 
-from surefoot.errors import (
-    LogRescued,
-    MissingExtra,
-    StorageBusy,
-    StorageDamaged,
-    StorageIncomplete,
-    StorageUnavailable,
-)
+from surefoot.errors import MissingExtra, StorageBusy, StorageUnavailable
 from surefoot.storage import sqlite_file
 from surefoot.storage.addresses import Address
 from surefoot.storage.faults import COMMITTING, is_lost_connection
-from surefoot.storage.headers import header_of, identity_of
 from surefoot.storage.queue import TooLong, leave_queues_to_parent
-from surefoot.storage.read_only import FixedFile, has_log, is_fixed
+from surefoot.storage.read_only import FixedFile, is_fixed
 from surefoot.storage.sqlite_file import SQLiteFile
+from surefoot.storage.watch import Watch
 
 PATIENCE = 30.0  # seconds that a writer waits for another
-RESCUING = 2.0  # seconds that are waited for others to leave a log that was removed
 READS = "surefoot_reads"  # the execution option of a transaction that writes nothing
-LOG = "surefoot_log"  # where a connection remembers which log it has
 
 
 class Database:
@@ -57,8 +45,9 @@ class Database:
         self.engine = _postgres(address) if postgres else _sqlite(self.file, create, self._fixed, connection)
         self.locks_rows = self.engine.dialect.name == "postgresql"
         self._one_at_a_time = RLock() if self.file is None and not postgres else None
+        self.users: WeakSet[Any] = WeakSet()  # the stores that share it
         self._process = os.getpid()
-        self._identity: tuple[int, int] | None = None  # which file it was when it was first opened
+        self._watch = Watch(self.file) if self.file is not None else None
         _opened.add(self)
         self._ending = finalize(self, _end, self.engine, self.file, self._process)  # nobody has to close it
 
@@ -108,8 +97,10 @@ class Database:
                     connection = connection.execution_options(**options)
                 connection.begin()
                 self.connected = True
-                self._check_file()
-                if self._has_its_log(connection):
+                if self._watch is None:
+                    return connection
+                self._watch.check_file()
+                if self._fixed.taken_not_to_change or self._watch.has_its_log(connection.info):
                     return connection
                 connection.rollback()
                 self._rescue(connection)
@@ -147,20 +138,6 @@ class Database:
         finally:
             turn.__exit__(None, None, None)
 
-    # -- the files ----------------------------------------------------------------------------------------------
-
-    def _check_file(self) -> None:
-        """Refuses to go on in a file that was removed or replaced: what is written there would be lost."""
-        if self.file is None:
-            return
-        found = identity_of(self.file.path)
-        if found is None:
-            raise StorageUnavailable(str(self.address), "was removed while it was open")
-        if self._identity is None:
-            self._identity = found
-        elif self._identity != found:
-            raise StorageUnavailable(str(self.address), "was replaced by another file while it was open")
-
     @property
     def is_of_parent(self) -> bool:
         """Whether it is the storage in memory of a process that this one was forked from."""
@@ -169,64 +146,36 @@ class Database:
     @property
     def is_current(self) -> bool:
         """Whether the file is still the one that was opened."""
-        return self.file is None or self._identity is None or self._identity == identity_of(self.file.path)
-
-    def _has_its_log(self, connection: Connection) -> bool:
-        """Whether the log is there that this connection writes to; another one in its place is refused."""
-        if self.file is None or self._fixed.taken_not_to_change:
-            return True
-        mine, found = connection.info.get(LOG), self.file.log_identity()
-        if mine is None:
-            connection.info[LOG] = found
-            return True
-        if found is None:
-            return False
-        if found != mine:
-            raise StorageIncomplete(
-                str(self.address), f"has lost its log: {self.file.log.name} was replaced while it was open"
-            )
-        return True
+        return self._watch is None or self._watch.is_current
 
     def _check_log_after(self, connection: Connection) -> None:
-        """The same once a step is kept: one whose log is gone is brought into the file before it is acknowledged."""
+        """Once a step is kept: one whose log is gone is brought into the file before it is acknowledged."""
+        if self._watch is None:
+            return
         try:
-            sound = self._has_its_log(connection)
+            if not self._watch.has_its_log(connection.info):
+                self._rescue(connection)
         except BaseException as error:
             _abandon(connection, error)
             raise
-        if not sound:
-            try:
-                self._rescue(connection)
-            except StorageIncomplete as error:
-                _abandon(connection, error)
-                raise
 
     def _rescue(self, connection: Connection) -> None:
-        """Brings what is in a log that was removed into the file, since this process still has it open, and goes on
-        with a new one; but only where nobody else is left who would write to the old one."""
-        assert self.file is not None
-        detail = f"had its log {self.file.log.name} removed while it was open"
+        """Goes on after the log of this connection was removed, with all that was in it."""
+        assert self._watch is not None
         mine = driver_of(connection)
-        if not self.file.bring_in(mine):
-            raise StorageIncomplete(
-                str(self.address), f"{detail}, and what is in it could not be brought into the file"
-            )
+        self._watch.bring_in(mine)
         self.engine.dispose()
-        give_up = time.monotonic() + RESCUING
-        while not self.file.end_log(mine):
-            if time.monotonic() > give_up:
-                stop = "all that was acknowledged is in the file now, but other programs still write to that log"
-                raise StorageIncomplete(str(self.address), f"{detail}; {stop}")
-            time.sleep(0.05)
-        connection.invalidate()
-        connection.close()
-        warnings.warn(LogRescued(f"{self.address} {detail}. All of it is in the file now."), stacklevel=2)
+        try:
+            self._watch.end_log(mine)
+        finally:
+            connection.invalidate()
+            connection.close()
 
     def settle(self) -> None:
         """What an SQLite file needs once it is known to be one of ours: to be whole, and to have its log."""
         if self.file is None:
             return
-        _check_whole(self.address)
+        self.file.check_whole()
         if is_fixed(self.file.path) or self.file.without_log:
             return  # as it is, it is read
         connection = self.engine.raw_connection()
@@ -243,23 +192,6 @@ class Database:
 
 KEPT = "surefoot_kept"  # where a step leaves the study and the sequence that it has written last
 _opened: WeakSet[Database] = WeakSet()
-_shared: WeakValueDictionary[Address, Database] = WeakValueDictionary()
-_lock = Lock()
-
-
-def shared_database(address: Address, *, create: bool) -> Database:
-    """The database at this address that all of this process share; a file that was replaced has a new one."""
-    with _lock:
-        found = _shared.get(address)
-        if found is not None and found.is_current:
-            return found
-    made = Database(address, create=create)
-    with _lock:
-        found = _shared.get(address)
-        if found is not None and found.is_current:
-            return found  # another thread was faster
-        _shared[address] = made
-        return made
 
 
 def _end(engine: Engine, file: SQLiteFile | None, process: int) -> None:
@@ -272,8 +204,6 @@ def _end(engine: Engine, file: SQLiteFile | None, process: int) -> None:
 
 def _begin_anew_in_child() -> None:
     """A forked child must not use its parent's connections, nor close them, nor stand in the queue for it."""
-    global _lock
-    _lock = Lock()
     leave_queues_to_parent()
     for database in list(_opened):
         if not database.address.in_memory:
@@ -347,17 +277,6 @@ def _sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqli
         driver_of(connection).execute("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
-
-
-def _check_whole(address: Address) -> None:
-    """Refuses a file that is shorter than it says: SQLite itself would notice only when it needs the rest."""
-    path = Path(str(address.path))
-    if has_log(path):
-        return  # some of it is still in the log
-    header = header_of(path)
-    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    if path.stat().st_size < pages * (65_536 if size == 1 else size):
-        raise StorageDamaged(str(address), "is cut off: it is shorter than it says")
 
 
 def _postgres(address: Address) -> Engine:

@@ -129,10 +129,9 @@ def has_no_room(address: Address) -> bool:
         sizes = [path.stat().st_size for path in address.path.parent.glob(f"{glob.escape(address.path.name)}*")]
         with TemporaryFile(dir=address.path.parent, buffering=0) as file:
             file.seek(max(sizes, default=0))
-            file.write(bytes(SOME_ROOM))
+            return file.write(bytes(SOME_ROOM)) < SOME_ROOM
     except OSError as error:
         return error.errno in NO_ROOM
-    return False
 
 
 def is_lost_connection(error: BaseException) -> bool:

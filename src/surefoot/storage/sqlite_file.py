@@ -18,11 +18,11 @@ from pathlib import Path
 from threading import local
 from urllib.parse import quote
 
-from surefoot.errors import StorageIncomplete
+from surefoot.errors import StorageDamaged, StorageIncomplete
 from surefoot.storage.addresses import Address
 from surefoot.storage.headers import Identity, counted_connection, header_of, identity_of
 from surefoot.storage.queue import Queue
-from surefoot.storage.read_only import is_fixed
+from surefoot.storage.read_only import has_log, is_fixed
 from surefoot.storage.tables import REVISIONS, VERSION_TABLE
 
 WAL, TRUNCATE = "wal", "truncate"
@@ -59,6 +59,15 @@ class SQLiteFile:
         """Which log there is."""
         return identity_of(self.log)
 
+    def check_whole(self) -> None:
+        """Refuses a file that is shorter than it says: SQLite itself would notice only when it needs the rest."""
+        if has_log(self.path):
+            return  # some of it is still in the log
+        header = header_of(self.path)
+        size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+        if self.path.stat().st_size < pages * (65_536 if size == 1 else size):
+            raise StorageDamaged(str(self.address), "is cut off: it is shorter than it says")
+
     # -- opening ----------------------------------------------------------------------------------------------
 
     def check_complete(self) -> None:
@@ -86,10 +95,10 @@ class SQLiteFile:
     def _is_innocent(self) -> bool:
         """Whether all that was acknowledged is there nevertheless, or it was written before anybody took care."""
         with closing(self.looked_at()) as connection:
-            try:
-                found = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
-            except sqlite3.OperationalError:
-                return True  # not ours
+            tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema")]
+            if VERSION_TABLE not in tables:
+                return bool(tables)  # somebody else's; but one without any has lost them with its log
+            found = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
             if found is None or found[0] == REVISIONS[0]:
                 return True
             return holds(connection, self.queue.noted())
@@ -129,10 +138,14 @@ class SQLiteFile:
     def end_log(self, connection: sqlite3.Connection) -> bool:
         """Whether everything is in the file now and the header says so: only the last one who has it open can do it."""
         try:
+            patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA synchronous = FULL")
-            wanted = TRUNCATE if self.without_log else "delete"
-            return bool(connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0] == wanted)
+            try:
+                wanted = TRUNCATE if self.without_log else "delete"
+                return bool(connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0] == wanted)
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {patience}")
         except sqlite3.Error:
             return False
 

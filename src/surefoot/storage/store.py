@@ -1,7 +1,6 @@
 """The store that keeps studies in a database: SQLite, PostgreSQL, or memory. `protocol` says what it promises."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -10,86 +9,16 @@ from sqlalchemy import Connection, delete, func, insert, select
 from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StudyExists, StudyNotFound
 from surefoot.storage import tables
 from surefoot.storage.addresses import FORMS, Address, address_of
-from surefoot.storage.databases import KEPT, Database, driver_of, shared_database
+from surefoot.storage.database_events import DatabaseEvents
+from surefoot.storage.databases import KEPT, Database, driver_of
 from surefoot.storage.faults import named_faults
-from surefoot.storage.protocol import COLUMNS, VERBS, Arms, Events, Result, Store, StudyRow
+from surefoot.storage.protocol import VERBS, Arms, Events, Result, Store, StudyRow
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
+from surefoot.storage.sharing import shared_database
 from surefoot.storage.steps import again_while_away, read_from, written_to
 from surefoot.storage.words import words_for
 
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
-BULK = 1_000  # events that are handed over at once
-AT_ONCE = 100  # events that the ledger reads at once: more would be swept by the garbage collector over and over
-PAGE = 5_000  # events that a server hands over at once
-
-
-class DatabaseEvents:
-    """The events of one study within a transaction.
-
-    What every step needs goes to the driver in words that are made once: while it is done everybody else waits.
-    """
-
-    def __init__(self, connection: Connection, study: int) -> None:
-        self._connection = connection
-        self._study = study
-        self._mine = tables.events.c.study == study
-        self._words = words_for(connection.dialect.name)
-
-    def after(self, sequence: int) -> Iterator[Sequence[Any]]:
-        """What happened since, in order; handed on while it is read, and never much of it at once."""
-        driver = driver_of(self._connection)
-        while True:
-            cursor = driver.execute(self._words.after, (self._study, sequence, PAGE))
-            count = 0
-            while part := cursor.fetchmany(AT_ONCE):
-                count += len(part)
-                yield from part
-                sequence = part[-1][0]
-            if count < PAGE:
-                return
-
-    def of_pull(self, number: int) -> list[dict[str, Any]]:
-        """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""
-        found = select(tables.events).where(self._mine, tables.events.c.number == number, tables.events.c.step >= 0)
-        return [dict(row._mapping) for row in self._connection.execute(found.order_by(tables.events.c.step))]
-
-    def at(self, sequence: int) -> dict[str, Any] | None:
-        """The event with this sequence in full."""
-        return self._one(self._words.at, sequence)
-
-    def all(self) -> Iterator[dict[str, Any]]:
-        """Every event in full, in order."""
-        for row in self.after(0):
-            yield self._whole(row)
-
-    def keyed(self, key: str) -> dict[str, Any] | None:
-        """The event with this key in full."""
-        return self._one(self._words.keyed, key)
-
-    def _one(self, words: str, value: object) -> dict[str, Any] | None:
-        row = driver_of(self._connection).execute(words, (self._study, value)).fetchone()
-        return None if row is None else self._whole(row)
-
-    def _whole(self, row: Sequence[Any]) -> dict[str, Any]:
-        return {"study": self._study, **dict(zip(COLUMNS, row, strict=True))}
-
-    def now(self) -> int:
-        """The moment, by the clock of the server; where there is none, by that of this machine."""
-        if self._connection.dialect.name != "postgresql":
-            return time.time_ns() // 1_000
-        return int(driver_of(self._connection).execute(self._words.now).fetchone()[0])
-
-    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        """Adds the events, whose sequences follow each other."""
-        rows = [(self._study, *(event.get(name) for name in COLUMNS)) for event in events]
-        if not rows:
-            return
-        cursor = driver_of(self._connection).cursor()
-        if len(rows) == 1:
-            cursor.execute(self._words.append, rows[0])
-        for first in range(0, len(rows) if len(rows) > 1 else 0, BULK):
-            cursor.executemany(self._words.append, rows[first : first + BULK])
-        self._connection.info[KEPT] = (self._study, events[-1]["sequence"])
 
 
 class DatabaseStore:
@@ -98,10 +27,13 @@ class DatabaseStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.address = database.address
+        database.users.add(self)
 
     def close(self) -> None:
-        """Gives back the connections that are not in use; others who have the same storage open get new ones."""
-        self._database.close()
+        """Gives back the connections, unless another store shares them; one that is used again opens new ones."""
+        self._database.users.discard(self)
+        if not self._database.users and not self.address.in_memory:
+            self._database.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
