@@ -95,8 +95,8 @@ def test_a_failed_backup_names_the_one_that_failed(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*copy*"))
     study._handle.store.close()
     with (tmp_path / "studies.db").open("r+b") as file:
-        file.seek(30 * 4096)
-        file.write(b"\xff" * 8 * 4096)
+        file.seek(20 * 4096)
+        file.write(b"\xff" * ((tmp_path / "studies.db").stat().st_size - 20 * 4096))
     with pytest.raises(StorageDamaged, match=r"studies\.db") as caught:
         backup(study.storage, tmp_path / "copy.db")
     assert caught.value.storage == study.storage

@@ -40,7 +40,7 @@ class Database:
         self.address = address
         self.connected = False  # whether it ever was
         self._fixed = FixedFile(address)
-        self.file = SQLiteFile(address) if address.path is not None and connection is None else None
+        self.file = SQLiteFile(address, address.path) if address.path is not None and connection is None else None
         postgres = address.url.get_backend_name() == "postgresql"
         self.engine = _postgres(address) if postgres else _sqlite(self.file, create, self._fixed, connection)
         self.locks_rows = self.engine.dialect.name == "postgresql"
@@ -103,7 +103,7 @@ class Database:
                 if self._fixed.taken_not_to_change or self._watch.has_its_log(connection.info):
                     return connection
                 connection.rollback()
-                self._rescue(connection)
+                self._rescue(connection, self._watch)
             except BaseException as error:
                 _abandon(connection, error)
                 raise
@@ -154,19 +154,18 @@ class Database:
             return
         try:
             if not self._watch.has_its_log(connection.info):
-                self._rescue(connection)
+                self._rescue(connection, self._watch)
         except BaseException as error:
             _abandon(connection, error)
             raise
 
-    def _rescue(self, connection: Connection) -> None:
+    def _rescue(self, connection: Connection, watch: Watch) -> None:
         """Goes on after the log of this connection was removed, with all that was in it."""
-        assert self._watch is not None
         mine = driver_of(connection)
-        self._watch.bring_in(mine)
+        watch.bring_in(mine)
         self.engine.dispose()
         try:
-            self._watch.end_log(mine)
+            watch.end_log(mine)
         finally:
             connection.invalidate()
             connection.close()
@@ -243,7 +242,7 @@ def _sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqli
         if not create:
             raise StorageUnavailable(str(file.address), "does not exist")
         with suppress(OSError):  # SQLite has better words for it
-            sqlite_file.make(file.address)
+            sqlite_file.make(file.path)
 
     def connect() -> sqlite3.Connection:
         if file is None:

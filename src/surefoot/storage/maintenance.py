@@ -74,7 +74,7 @@ def create(storage: str | None = None, journal: str = WAL, shared_with_group: bo
         return Made(str(address), None)
     with named_faults(address):
         try:
-            made = sqlite_file.make(address, shared_with_group)
+            made = sqlite_file.make(address.path, shared_with_group)
         except OSError as error:
             detail = f"cannot be made ({error.strerror or error})"
             raise StorageUnavailable(str(address), detail) from error
@@ -82,7 +82,7 @@ def create(storage: str | None = None, journal: str = WAL, shared_with_group: bo
             remedy = "Use it as it is; its journal is changed with `surefoot storage journal`."
             raise InvalidInput("storage", str(address), "exists already", remedy)
         if journal == TRUNCATE:
-            with closing(SQLiteFile(address).opened(PATIENCE)) as connection:
+            with closing(SQLiteFile(address, address.path).opened(PATIENCE)) as connection:
                 _mark(connection, TRUNCATED)
     open_store(str(address), create=True)
     return Made(str(address), journal)
@@ -96,7 +96,7 @@ def change_journal(storage: str | None = None, journal: str | None = None) -> Ma
     with named_faults(address):
         database = opened_database(address, create=False)
         check_prepared(database)
-        file = SQLiteFile(address)
+        file = SQLiteFile(address, address.path)
         before = TRUNCATE if file.without_log else WAL
         if journal is None or _check_journal(journal) == before:
             return Made(str(address), before)
@@ -130,7 +130,7 @@ def accept(storage: str | None = None) -> Condition:
     if address.path is None or not address.path.exists():
         raise InvalidInput("storage", str(address), "is no SQLite file that is there", "Name the file.")
     with named_faults(address):
-        file = SQLiteFile(address)
+        file = SQLiteFile(address, address.path)
         with file.queue.door(PATIENCE), closing(file.opened(PATIENCE)) as connection:
             connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
             if not file.end_log(connection):

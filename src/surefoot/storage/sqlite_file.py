@@ -35,9 +35,8 @@ CLOSING = 2.0  # seconds that one who closes waits for another who does
 class SQLiteFile:
     """The file of an address, with the queue beside it."""
 
-    def __init__(self, address: Address) -> None:
-        assert address.path is not None
-        self.address, self.path = address, address.path
+    def __init__(self, address: Address, path: Path) -> None:
+        self.address, self.path = address, path
         self.log = self.path.with_name(self.path.name + "-wal")
         self.queue = Queue(self.path, permissions(self.path))
         self.settled = False  # whether it is known to be one of ours, which has its log while it is open
@@ -158,11 +157,10 @@ class SQLiteFile:
         return bool(busy == 0 and log == moved)
 
 
-def make(address: Address, shared: bool = False) -> bool:
+def make(path: Path, shared: bool = False) -> bool:
     """Whether the file was made now, empty, and for its owner alone or for the group too; False where one is."""
-    assert address.path is not None
     try:
-        descriptor = os.open(address.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER)
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER)
     except FileExistsError:
         return False
     try:
