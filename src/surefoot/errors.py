@@ -480,6 +480,7 @@ class StorageError(SurefootError):
     """A storage that does not do what it should; nothing that was acknowledged is lost."""
 
     remedy = "Check the storage and try again."
+    _passing = False  # whether a server went away, and may come back
 
     def __init__(self, storage: str, detail: str) -> None:
         super().__init__(storage, detail)
@@ -494,6 +495,24 @@ class StorageUnavailable(StorageError):
     """A storage that cannot be reached or opened."""
 
     remedy = "Check the address, that the database is up, and that its folder exists; then try again."
+
+
+class StorageUncertain(StorageUnavailable):
+    """A storage that was lost while it kept a step: nobody can tell from here whether it did."""
+
+    remedy = (
+        "It is UNKNOWN whether this step was kept. Once the storage is back, look (status, history) before you do it "
+        "again, or repeat it with the same key, which does it once."
+    )
+
+
+class StorageIncomplete(StorageError):
+    """A storage without the log that holds its newest results."""
+
+    remedy = (
+        "Stop every program that uses it. Put the log back beside it, or go on from a copy made with `surefoot storage "
+        "backup`, which needs no log; or accept what is in the file with `surefoot storage accept`."
+    )
 
 
 class StorageBusy(StorageError):
@@ -534,6 +553,10 @@ class StorageOutdated(StorageError):
 
 class SurefootWarning(Documented, UserWarning):
     """The base of every warning of this package."""
+
+
+class LogRescued(SurefootWarning):
+    """The log of a storage was removed while it was open; what was in it is safe."""
 
 
 class AuditWarning(SurefootWarning):

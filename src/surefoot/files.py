@@ -1,18 +1,19 @@
 """Files: read as text, and written whole or not at all.
 
-A file is made beside its place and moved there in one step, so that who reads it sees the old content or the new one,
-and a full disk, a crash or a lost cable leaves the old one. What a killed process left beside it is swept later.
+A file is made without a name beside its place and put there in one step, so that who reads it sees the old content or
+the new one, and a full disk, a crash or a lost cable leaves the old one. Where files without a name are not to be had,
+what a killed process left beside it is swept later.
 """
 
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -87,19 +88,58 @@ def whole(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """
     try:
         place = resolved(path)
-        with beside(place) as part:
-            with part.open("x+b") as file:
-                if place.exists():
-                    shutil.copymode(place, part)  # before there is anything to read in it
+        with unnamed(place) as descriptor:
+            if place.exists():
+                os.fchmod(descriptor, place.stat().st_mode & 0o7777)  # before there is anything to read in it
+            with open(descriptor, "w+b", closefd=False) as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+            os.fsync(descriptor)
             if overwrite:
-                part.replace(place)
+                with beside(place) as part:
+                    give_name(descriptor, part)
+                    part.replace(place)
             else:
-                place_new(part, place)
+                give_name(descriptor, place)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error  # of the file, not its part
+
+
+@contextmanager
+def unnamed(place: Path, mode: int = 0o666) -> Iterator[int]:
+    """A descriptor of a file in the same folder that has no name until `give_name`: who is killed leaves nothing.
+
+    Where the system cannot do that, it has a name of its own until then.
+    """
+    with beside(place) as part:
+        try:
+            if not hasattr(os, "O_TMPFILE") or not os.path.exists("/proc/self/fd"):
+                raise OSError(errno.EOPNOTSUPP, "not on this system")
+            descriptor = os.open(place.parent, os.O_TMPFILE | os.O_RDWR, mode)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+                raise
+            descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
+            _names[descriptor] = part
+        try:
+            yield descriptor
+        finally:
+            _names.pop(descriptor, None)
+            os.close(descriptor)
+
+
+_names: dict[int, Path] = {}  # of descriptors that need one
+
+
+def give_name(descriptor: int, place: Path) -> None:
+    """Puts the finished file where none is yet; FileExistsError where one is."""
+    if descriptor in _names:
+        place_new(_names[descriptor], place)
+        return
+    folder = os.open(place.parent, os.O_RDONLY)
+    try:  # with a folder Python makes the one call that follows the link
+        os.link(f"/proc/self/fd/{descriptor}", place, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
 
 
 def place_new(part: Path, place: Path) -> None:
@@ -136,6 +176,14 @@ def beside(place: Path, *endings: str) -> Iterator[Path]:
     finally:
         for ending in ("", *endings):
             part.with_name(part.name + ending).unlink(missing_ok=True)
+
+
+def forget_unfinished_of(place: Path) -> None:
+    """Removes what killed processes left half written beside this file; what was written to just now is left alone."""
+    for path in place.parent.glob(f".{glob.escape(place.name[:40])}.*{UNFINISHED}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > STALE:
+                path.unlink()
 
 
 def forget_unfinished(folder: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.storage import store
+from surefoot.storage.maintenance import create
 from surefoot.storage.protocol import Store
 from surefoot.testing import StoreContract
 
@@ -34,6 +35,15 @@ class TestSQLite(OurContract):
     @pytest.fixture(autouse=True)
     def file(self, tmp_path: Path) -> None:
         self.place = f"sqlite:///{tmp_path / 'studies.db'}"
+
+
+class TestSQLiteWithoutLog(OurContract):
+    readers_beside_writers = False  # a writer waits for the reader
+
+    @pytest.fixture(autouse=True)
+    def file(self, tmp_path: Path) -> None:
+        self.place = f"sqlite:///{tmp_path / 'studies.db'}"
+        create(self.place, journal="truncate")
 
 
 @pytest.mark.xdist_group("postgres")

@@ -1,13 +1,17 @@
 """Backups that are storages themselves, taken while work goes on, and a look at what is wrong."""
 
+import os
 import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
 import surefoot as sf
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.storage import tables
 from surefoot.storage.maintenance import backup, check, upgrade
 
@@ -41,6 +45,71 @@ def test_a_backup_never_replaces_a_file(storage: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="folder"):
         backup(storage, tmp_path / "no" / "folder.db")
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+KILLED = """
+import sys
+from surefoot.storage.maintenance import backup
+print("begun", flush=True)
+backup(sys.argv[1], sys.argv[2])
+"""
+
+
+def test_a_backup_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}", pulls=400)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for wait in (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
+        words = [sys.executable, "-c", KILLED, study.storage, str(folder / "copy.db")]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(wait)
+            process.kill()
+        if (folder / "copy.db").exists():
+            assert sf.load_study("power", f"sqlite:///{folder / 'copy.db'}").pulls == 400
+            (folder / "copy.db").unlink()
+        assert [path.name for path in folder.iterdir()] == []
+
+
+def test_an_unfinished_backup_of_an_older_version_is_swept_by_the_next(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
+    left = tmp_path / ".copy.db.0123456789abcdef.part"
+    for ending in ("", "-wal", "-shm"):
+        left.with_name(left.name + ending).touch()
+        os.utime(left.with_name(left.name + ending), (1, 1))
+    backup(study.storage, tmp_path / "copy.db")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_failed_backup_names_the_one_that_failed(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}", pulls=200)
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))\n"
+    tail = (
+        "try:\n    backup(sys.argv[1], sys.argv[2])\nexcept Exception as error:\n    print(type(error).__name__, error)"
+    )
+    code = f"{limit}from surefoot.storage.maintenance import backup\n{tail}"
+    words = [sys.executable, "-c", code, study.storage, str(tmp_path / "copy.db")]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True).stdout
+    assert said.startswith(f"StorageFull sqlite:///{tmp_path / 'copy.db'} ")
+    assert not list(tmp_path.glob("*copy*"))
+    study._handle.store.close()
+    with (tmp_path / "studies.db").open("r+b") as file:
+        file.seek(20 * 4096)
+        file.write(b"\xff" * ((tmp_path / "studies.db").stat().st_size - 20 * 4096))
+    with pytest.raises(StorageDamaged, match=r"studies\.db") as caught:
+        backup(study.storage, tmp_path / "copy.db")
+    assert caught.value.storage == study.storage
+    assert not list(tmp_path.glob("*copy*"))
+
+
+def test_a_backup_holds_what_is_known_of_deleted_studies(storage: str, tmp_path: Path) -> None:
+    begun(storage)
+    sf.delete_study("power", storage, key="once")
+    copy = f"sqlite:///{backup(storage, tmp_path / 'copy.db')}"
+    begun(copy)
+    sf.delete_study("power", copy, key="once")  # it was done before, and is not done again
+    assert len(sf.list_studies(copy)) == 1
 
 
 @pytest.mark.parametrize(

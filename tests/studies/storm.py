@@ -1,5 +1,5 @@
-"""A storm over one study: workers that use every verb, fork, share handles between threads, are stopped, killed and begun
-anew. A program: ADDRESS FOLDER SECONDS SEED.
+"""A storm over one study: workers that use every verb, fork, share handles between threads, are stopped, killed and
+begun anew. A program: ADDRESS FOLDER SECONDS SEED.
 
 Every step has a key. A worker writes down that it begins a step, and after the acknowledgement what was answered, in a
 file that survives its death; who is begun anew repeats the step that the dead one left open, with its key. Workers are
@@ -106,7 +106,7 @@ class Worker:
 
     def resume(self) -> None:
         """Repeats the step that a dead one of this name left open, and takes over its pulls."""
-        lines = [line for line in lines_of(self.folder / f"{self.name}.jsonl")]
+        lines = lines_of(self.folder / f"{self.name}.jsonl")
         ended = {line.get("acknowledged") or line.get("refused") or line.get("unknown") for line in lines}
         for line in lines:
             if line.get("verb") == "ask" and "answer" in line:

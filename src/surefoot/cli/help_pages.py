@@ -273,9 +273,13 @@ are are left out.
 
 STORAGE = verbatim("""
 Examples:
+  surefoot storage backup /backups/lab.db            also while others work on it
   surefoot storage check
-  surefoot storage backup /backups/lab.db
   surefoot storage upgrade --storage postgresql://lab@host/studies
+  surefoot storage create sqlite:///lab.db --shared-with-group
+  surefoot storage journal truncate                  one file, no -wal beside it
 
+Copy a storage with `backup`, not with cp: while it is open, the newest results are
+in a second file (lab.db-wal), and a copy without that is refused as incomplete.
 A backup is a storage itself: --storage sqlite:////backups/lab.db
 """)

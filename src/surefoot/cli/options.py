@@ -135,3 +135,13 @@ Once = Annotated[bool, _study("--once", words="Show it once and end.")]
 Every = Annotated[float, _study("--every", words="Seconds between two looks.", default=True)]
 NewName = Annotated[str | None, _study("--name", words="Another name for it here.", metavar="STUDY")]
 Yes = Annotated[bool, _study("--yes", words="Really: it cannot be undone.")]
+
+_JOURNAL = (
+    "wal: fast, the newest results in a second file while it is open; truncate: one file at every moment, slower."
+)
+_GROUP = "Let the group of the file read and write it too; otherwise only its owner may."
+
+NewStorage = Annotated[str | None, typer.Argument(metavar="URL", help="Its address, in place of --storage.")]
+NewJournal = Annotated[str, _study("--journal", words=_JOURNAL, metavar="WORD", default=True)]
+Journal = Annotated[str | None, typer.Argument(metavar="WORD", help=f"{_JOURNAL} Left out: say which it has.")]
+SharedWithGroup = Annotated[bool, _study("--shared-with-group", words=_GROUP)]

@@ -43,3 +43,42 @@ def check(policy: options.AllHandedIn = None, storage: options.Storage = None, j
         return check_whole(output, storage, policy or [])
 
     return Job(work, json)
+
+
+@app.command(cls=help_pages.Command)
+def create(
+    address: options.NewStorage = None, journal: options.NewJournal = "wal",
+    shared_with_group: options.SharedWithGroup = False, storage: options.Storage = None, json: options.Json = False,
+) -> Job:  # fmt: skip
+    """Make a new, empty storage; a study that is created makes a plain one by itself."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.storage_journal import make_storage
+
+        return make_storage(output, address or storage, journal, shared_with_group)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command)
+def journal(word: options.Journal = None, storage: options.Storage = None, json: options.Json = False) -> Job:
+    """Say where an SQLite file has its newest results, or change it while nobody uses it."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.storage_journal import change_storage_journal
+
+        return change_storage_journal(output, storage, word)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command)
+def accept(storage: options.Storage = None, json: options.Json = False) -> Job:
+    """Take a file that has lost its -wal as it is, without what was in that."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.storage_journal import accept_storage
+
+        return accept_storage(output, storage)
+
+    return Job(work, json)

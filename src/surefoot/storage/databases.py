@@ -1,27 +1,32 @@
 """From an address to a database that keeps what it has acknowledged.
 
-SQLite: a write-ahead log, so that readers never wait; every commit reaches the disk before it is acknowledged; a
-writer takes its lock at the start, so that two never collide halfway; who finds it taken sleeps, and gives up after a
-while. PostgreSQL: a writer locks the row of its study. Memory: SQLite without a file, one thread at a time.
+SQLite: a write-ahead log, so that readers never wait, or a journal in place of it where one file is wanted; every
+commit reaches the disk before it is acknowledged; writers queue, and take their lock at the start, so that two never
+collide halfway; who waits too long gives up. PostgreSQL: a writer locks the row of its study. Memory: SQLite without a
+file, one thread at a time.
+
+`sharing` gives one of them to all who open the same address.
 """
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from pathlib import Path
 from threading import RLock
 from typing import Any
-from urllib.parse import quote
 from weakref import WeakSet, finalize
 
-from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, StaticPool, create_engine, event
 
-from surefoot.errors import MissingExtra, StorageDamaged, StorageUnavailable
+from surefoot.errors import MissingExtra, StorageBusy, StorageUnavailable
+from surefoot.storage import sqlite_file
 from surefoot.storage.addresses import Address
-from surefoot.storage.read_only import FixedFile, has_log, is_fixed
+from surefoot.storage.faults import COMMITTING, is_lost_connection
+from surefoot.storage.queue import TooLong, leave_queues_to_parent
+from surefoot.storage.read_only import FixedFile, is_fixed
+from surefoot.storage.sqlite_file import SQLiteFile
+from surefoot.storage.watch import Watch
 
 PATIENCE = 30.0  # seconds that a writer waits for another
 READS = "surefoot_reads"  # the execution option of a transaction that writes nothing
@@ -30,39 +35,85 @@ READS = "surefoot_reads"  # the execution option of a transaction that writes no
 class Database:
     """An open database: transactions that write, and transactions that only read."""
 
-    def __init__(self, address: Address, *, create: bool) -> None:
+    def __init__(self, address: Address, *, create: bool, connection: sqlite3.Connection | None = None) -> None:
+        """Opens it; with a connection, that one and no other is used, and the address is only what it is called."""
         self.address = address
+        self.connected = False  # whether it ever was
         self._fixed = FixedFile(address)
+        self.file = SQLiteFile(address, address.path) if address.path is not None and connection is None else None
         postgres = address.url.get_backend_name() == "postgresql"
-        self.engine = _postgres(address) if postgres else _sqlite(address, create, self._fixed)
+        self.engine = _postgres(address) if postgres else _sqlite(self.file, create, self._fixed, connection)
         self.locks_rows = self.engine.dialect.name == "postgresql"
-        self._one_at_a_time = RLock() if address.in_memory else None
-        self._file: tuple[int, int] | None = None  # which file it was when it was first opened
+        self._one_at_a_time = RLock() if self.file is None and not postgres else None
+        self.users: WeakSet[Any] = WeakSet()  # the stores that share it
+        self._process = os.getpid()
+        self._watch = Watch(self.file) if self.file is not None else None
         _opened.add(self)
-        finalize(self, self.engine.dispose)  # nobody has to remember to close it
+        self._ending = finalize(self, _end, self.engine, self.file, self._process)  # nobody has to close it
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends, or nothing when it raises."""
-        with self._turn(), self.engine.begin() as connection:
-            self._check_file()
-            yield connection
+        with self._one(), self._place_in_queue() as place:
+            connection = self._entered({})
+            try:
+                yield connection
+                try:
+                    connection.commit()
+                except BaseException as error:
+                    setattr(error, COMMITTING, True)  # whether it was kept is not known to one who hears nothing more
+                    raise
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
+            kept = connection.info.pop(KEPT, None)
+            if self.file is not None and kept is not None:
+                self.file.queue.note(place, *kept)
+            self._check_log_after(connection)
+            connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One unchanging view of the database, which disturbs nobody."""
-        with self._turn(), self.engine.connect() as connection:
-            options: dict[str, Any] = {READS: True}
-            if self.locks_rows:
-                options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-            connection.execution_options(**options).begin()
-            self._check_file()
-            yield connection  # and nothing to commit: the connection is given back, and the view ends
-            self._fixed.check()
+        options: dict[str, Any] = {READS: True}
+        if self.locks_rows:
+            options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._one():
+            connection = self._entered(options)
+            try:
+                yield connection  # and nothing to commit: the connection is given back, and the view ends
+                self._fixed.check()
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
+            connection.close()
+
+    def _entered(self, options: dict[str, Any]) -> Connection:
+        """A connection in a transaction, in the file and with the log that it is meant for."""
+        while True:
+            connection = self.engine.connect()
+            try:
+                if options:
+                    connection = connection.execution_options(**options)
+                connection.begin()
+                self.connected = True
+                if self._watch is None:
+                    return connection
+                self._watch.check_file()
+                if self._fixed.taken_not_to_change or self._watch.has_its_log(connection.info):
+                    return connection
+                connection.rollback()
+                self._rescue(connection, self._watch)
+            except BaseException as error:
+                _abandon(connection, error)
+                raise
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _one(self) -> Iterator[None]:
         """The one connection that storage in memory has, for one thread at a time."""
+        if self.is_of_parent:
+            detail = "was made by the process that this one was forked from, and what is here is only a copy of it"
+            raise StorageUnavailable(str(self.address), detail)
         if self._fixed.taken_not_to_change:
             self.engine.dispose()  # that was for one look: the next one finds out anew how the file may be read
         if self._one_at_a_time is None:
@@ -71,117 +122,176 @@ class Database:
             with self._one_at_a_time:
                 yield
 
-    def _check_file(self) -> None:
-        """Refuses to go on in a file that was removed or replaced: what is written there would be lost."""
-        if self.address.path is None:
+    @contextmanager
+    def _place_in_queue(self) -> Iterator[int | None]:
+        """One's turn among those who write to the same file."""
+        if self.file is None or is_fixed(self.file.path):
+            yield None
+            return
+        turn = self.file.queue.turn(PATIENCE)
+        try:
+            place = turn.__enter__()
+        except TooLong:
+            raise StorageBusy(str(self.address), "is locked by another program") from None
+        try:
+            yield place
+        finally:
+            turn.__exit__(None, None, None)
+
+    @property
+    def is_of_parent(self) -> bool:
+        """Whether it is the storage in memory of a process that this one was forked from."""
+        return self.address.in_memory and os.getpid() != self._process
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened."""
+        return self._watch is None or self._watch.is_current
+
+    def _check_log_after(self, connection: Connection) -> None:
+        """Once a step is kept: one whose log is gone is brought into the file before it is acknowledged."""
+        if self._watch is None:
             return
         try:
-            found = os.stat(self.address.path)
-        except OSError:
-            raise StorageUnavailable(str(self.address), "was removed while it was open") from None
-        if self._file is None:
-            self._file = (found.st_dev, found.st_ino)
-        elif self._file != (found.st_dev, found.st_ino):
-            raise StorageUnavailable(str(self.address), "was replaced by another file while it was open")
+            if not self._watch.has_its_log(connection.info):
+                self._rescue(connection, self._watch)
+        except BaseException as error:
+            _abandon(connection, error)
+            raise
+
+    def _rescue(self, connection: Connection, watch: Watch) -> None:
+        """Goes on after the log of this connection was removed, with all that was in it."""
+        mine = driver_of(connection)
+        watch.bring_in(mine)
+        self.engine.dispose()
+        try:
+            watch.end_log(mine)
+        finally:
+            connection.invalidate()
+            connection.close()
 
     def settle(self) -> None:
         """What an SQLite file needs once it is known to be one of ours: to be whole, and to have its log."""
-        if self.address.path is None:
+        if self.file is None:
             return
-        _check_whole(self.address)
-        if is_fixed(self.address.path):
+        self.file.check_whole()
+        if is_fixed(self.file.path) or self.file.without_log:
             return  # as it is, it is read
         connection = self.engine.raw_connection()
         try:
-            _use_write_ahead_log(connection.driver_connection)  # type: ignore[arg-type]
+            self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
+            self.file.settled = True
         finally:
             connection.close()
 
     def close(self) -> None:
-        """Gives back every connection."""
-        self.engine.dispose()
+        """Gives back every connection that is not in use; who goes on gets new ones."""
+        _end(self.engine, self.file, self._process)
 
 
+KEPT = "surefoot_kept"  # where a step leaves the study and the sequence that it has written last
 _opened: WeakSet[Database] = WeakSet()
 
 
-def _forget_connections() -> None:
-    """A forked child must not use its parent's connections, nor close them."""
+def _end(engine: Engine, file: SQLiteFile | None, process: int) -> None:
+    """Closes what is open; a forked child leaves the file to its parent."""
+    if file is None or os.getpid() != process:
+        engine.dispose(close=os.getpid() == process)
+    else:
+        sqlite_file.leave(file, engine.dispose)
+
+
+def _begin_anew_in_child() -> None:
+    """A forked child must not use its parent's connections, nor close them, nor stand in the queue for it."""
+    leave_queues_to_parent()
     for database in list(_opened):
         if not database.address.in_memory:
             database.engine.dispose(close=False)
+            database._process = os.getpid()
+            database._ending.detach()
+            database._ending = finalize(database, _end, database.engine, database.file, database._process)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_connections)
+    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
-def _sqlite(address: Address, create: bool, fixed: FixedFile) -> Engine:
+def driver_of(connection: Connection) -> Any:
+    """The driver's own connection."""
+    return connection.connection.dbapi_connection
+
+
+def _abandon(connection: Connection, error: BaseException | None) -> None:
+    """Takes back what was begun, and gives back the connection; one that is lost is thrown away."""
+    try:
+        if error is not None and is_lost_connection(error):
+            connection.invalidate()
+        else:
+            connection.rollback()
+    except Exception:
+        with suppress(Exception):
+            connection.invalidate()
+    finally:
+        with suppress(Exception):
+            connection.close()
+
+
+def _sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqlite3.Connection | None) -> Engine:
     """The engine of an SQLite file, or of a database in memory."""
-    place = ":memory:" if address.path is None else f"file:{quote(str(address.path))}?mode={'rwc' if create else 'rw'}"
-    if address.path is not None and not create and not address.path.exists():
-        raise StorageUnavailable(str(address), "does not exist")
+    if file is not None and not file.path.exists():
+        if not create:
+            raise StorageUnavailable(str(file.address), "does not exist")
+        with suppress(OSError):  # SQLite has better words for it
+            sqlite_file.make(file.path)
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+        if file is None:
+            return settings(given or sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
+        file.check_complete()
+        connection = file.opened(PATIENCE)
         try:
-            connection = fixed.usable(connection)
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
+            connection = settings(fixed.usable(connection))
+            if not is_fixed(file.path):
+                if file.without_log:
+                    connection.execute("PRAGMA journal_mode = TRUNCATE")
+                elif file.settled and not sqlite_file.says_log(file.path):
+                    file.begin_log(connection, PATIENCE)
             return connection
         except BaseException:
             connection.close()
             raise
 
-    shared = {"poolclass": StaticPool} if address.in_memory else {}
-    engine = create_engine("sqlite://", creator=connect, **shared)
+    def settings(connection: sqlite3.Connection) -> sqlite3.Connection:
+        if given is None:
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool if file is None else QueuePool)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         """The driver would begin by itself, late and without the lock."""
         reads = connection.get_execution_options().get(READS)
-        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+        driver_of(connection).execute("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
 
 
-def _check_whole(address: Address) -> None:
-    """Refuses a file that is shorter than it says: SQLite itself would notice only when it needs the rest."""
-    path = Path(str(address.path))
-    if has_log(path):
-        return  # some of it is still in the log
-    with path.open("rb") as file:
-        header = file.read(100)
-    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    if path.stat().st_size < pages * (65_536 if size == 1 else size):
-        raise StorageDamaged(str(address), "is cut off: it is shorter than it says")
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """The switch is made once in the life of a file; SQLite does not wait for a lock there, so this does."""
-    give_up = time.monotonic() + PATIENCE
-    pause = 0.005
-    while True:
-        try:
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-        time.sleep(pause)
-        pause = min(2 * pause, 0.2)
-
-
 def _postgres(address: Address) -> Engine:
-    """The engine of a PostgreSQL database; a connection that broke while idle is replaced unnoticed."""
+    """The engine of a PostgreSQL database. What a server takes for granted is said, whatever its own settings are."""
     if find_spec("psycopg") is None:
         raise MissingExtra("psycopg", "postgres")
-    arguments: dict[str, Any] = {"connect_timeout": 10}
-    if "options" not in address.url.query:
+    import psycopg
+
+    arguments: dict[str, Any] = {"connect_timeout": 10, **address.arguments()}
+    if "options" not in arguments:
         # A program that was stopped with a lock in hand must not hold up the others for ever.
         patience, idle = int(1000 * PATIENCE), int(4000 * PATIENCE)
         arguments["options"] = f"-c lock_timeout={patience} -c idle_in_transaction_session_timeout={idle}"
-    return create_engine(address.url, pool_pre_ping=True, connect_args=arguments)
+    return create_engine(
+        "postgresql+psycopg://",  # what is secret is known to the driver alone
+        creator=lambda: psycopg.connect(**arguments),
+        isolation_level="READ COMMITTED",
+        pool_use_lifo=True,
+    )

@@ -39,7 +39,6 @@ def prepare(database: Database) -> None:
         revision = revision_of(connection)
     if revision is not None:
         check_revision(revision, database.address)
-    database.settle()
     if revision is None:
         with database.writing() as connection:
             one_at_a_time(connection)
@@ -48,6 +47,7 @@ def prepare(database: Database) -> None:
                 migrate(connection)
                 revision = REVISIONS[-1]
         check_revision(revision, database.address)
+    database.settle()
 
 
 def check_prepared(database: Database) -> None:

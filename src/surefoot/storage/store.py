@@ -1,83 +1,26 @@
 """The store that keeps studies in a database: SQLite, PostgreSQL, or memory. `protocol` says what it promises."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, Row, case, cast, delete, func, insert, select, type_coerce
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Column, Connection, LargeBinary, case, cast, delete, func, insert, select, type_coerce
 from sqlalchemy.types import NullType
 
-from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StorageUnavailable, StudyExists, StudyNotFound
+from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StudyExists, StudyNotFound
 from surefoot.storage import tables
 from surefoot.storage.addresses import FORMS, Address, address_of
-from surefoot.storage.databases import Database
-from surefoot.storage.faults import is_lost_connection, named_faults
-from surefoot.storage.protocol import COLUMNS, VERBS, Arms, Events, Result, Store, StudyRow
+from surefoot.storage.database_events import BULK, DatabaseEvents
+from surefoot.storage.databases import KEPT, Database, driver_of
+from surefoot.storage.faults import named_faults
+from surefoot.storage.protocol import VERBS, Arms, Events, Result, Store, StudyRow
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
+from surefoot.storage.sharing import shared_database
+from surefoot.storage.steps import again_while_away, read_from, written_to
+from surefoot.storage.words import words_for
 
 RECONNECTING = 30.0  # seconds for which a server that went away is called again
-LONGEST_PAUSE = 1.0  # seconds between two calls
-BULK = 1_000  # events that are handed over at once
-AT_ONCE = 100  # events that the ledger reads at once: more would be swept by the garbage collector over and over
-
-
-class DatabaseEvents:
-    """The events of one study within a transaction."""
-
-    def __init__(self, connection: Connection, study: int) -> None:
-        self._connection = connection
-        self._study = study
-        self._mine = tables.events.c.study == study
-
-    def after(self, sequence: int) -> Iterator[Row[Any]]:
-        """What happened since, in order, as far as the ledger reads it; handed on while it is read."""
-        columns = [tables.events.c[name] for name in COLUMNS]
-        found = select(*columns).where(self._mine, tables.events.c.sequence > sequence)
-        for part in self._connection.execute(found.order_by(tables.events.c.sequence)).partitions(AT_ONCE):
-            yield from part
-
-    def of_pull(self, number: int) -> list[dict[str, Any]]:
-        """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""
-        found = select(tables.events).where(self._mine, tables.events.c.number == number, tables.events.c.step >= 0)
-        return [dict(row._mapping) for row in self._connection.execute(found.order_by(tables.events.c.step))]
-
-    def at(self, sequence: int) -> dict[str, Any] | None:
-        """The event with this sequence in full."""
-        found = select(tables.events).where(self._mine, tables.events.c.sequence == sequence)
-        row = self._connection.execute(found).one_or_none()
-        return None if row is None else dict(row._mapping)
-
-    def all(self) -> Iterator[dict[str, Any]]:
-        """Every event in full, in order."""
-        found = select(tables.events).where(self._mine).order_by(tables.events.c.sequence)
-        for row in self._connection.execute(found.execution_options(yield_per=BULK)):
-            yield dict(row._mapping)
-
-    def keyed(self, key: str) -> dict[str, Any] | None:
-        """The event with this key in full."""
-        row = self._connection.execute(
-            select(tables.events).where(self._mine, tables.events.c.key == key)
-        ).one_or_none()
-        return None if row is None else dict(row._mapping)
-
-    def now(self) -> int:
-        """The moment, by the clock of the server; where there is none, by that of this machine."""
-        if self._connection.dialect.name != "postgresql":
-            return time.time_ns() // 1_000
-        moment = func.floor(func.extract("epoch", func.clock_timestamp()) * 1_000_000)
-        return int(self._connection.execute(select(moment)).scalar_one())
-
-    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        """Adds the events, whose sequences follow each other."""
-        for first in range(0, len(events), BULK):
-            rows = [{**_EMPTY, **event, "study": self._study} for event in events[first : first + BULK]]
-            self._connection.execute(insert(tables.events), rows)
-
-
-_EMPTY: dict[str, Any] = {column.name: None for column in tables.events.columns}
 
 
 class DatabaseStore:
@@ -86,39 +29,56 @@ class DatabaseStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.address = database.address
+        database.users.add(self)
 
     def close(self) -> None:
-        """Gives back its connections."""
-        self._database.close()
+        """Gives back the connections, unless another store shares them; one that is used again opens new ones."""
+        self._database.users.discard(self)
+        if not self._database.users and not self.address.in_memory:
+            self._database.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.address)!r})"
 
     # -- studies --------------------------------------------------------------------------------------------
 
     def create(self, study: StudyRow, arms: Arms, events: Iterable[Mapping[str, Any]] = ()) -> int:
         """The id of the new study, kept with these events at once; a name that is taken is refused."""
 
+        tried: list[bool] = []
+        anew = list(events) if iter(events) is events else events  # it may have to be gone through again
+
         def work(connection: Connection) -> int:
             one_at_a_time(connection)
-            if _id_of(connection, study.name) is not None:
+            there = _id_of(connection, study.name)
+            if there is not None:
+                if tried and _is_same(connection, there, study, arms):
+                    return there  # it was kept, and only the acknowledgement was lost
                 raise StudyExists(study.name, str(self.address))
+            tried.append(True)
             _keep_arms(connection, arms)
             row = insert(tables.studies).values(**vars(study), arms=arms.digest)
             made = connection.execute(row.returning(tables.studies.c.id))
             found = int(made.scalar_one())
-            kept, rest = DatabaseEvents(connection, found), iter(events)
+            connection.info[KEPT] = (found, 0)
+            kept, rest = DatabaseEvents(connection, found), iter(anew)
             while part := list(islice(rest, BULK)):  # there may be more than fit into memory
                 kept.append(part)
             return found
 
-        return self._written(work)
+        return written_to(self._database, work, RECONNECTING)
 
     def find(self, name: str) -> tuple[int, StudyRow, Arms]:
         """The study of this name, with its id and its arms."""
-        with named_faults(self.address), self._database.reading() as connection:
-            wanted = select(tables.studies, *tables.arms.c).join(tables.arms).where(tables.studies.c.name == name)
+        wanted = select(tables.studies, *tables.arms.c).join(tables.arms).where(tables.studies.c.name == name)
+
+        def work(connection: Connection) -> dict[str, Any]:
             row = connection.execute(wanted).one_or_none()
             if row is None:
                 raise StudyNotFound(name, str(self.address), _names(connection))
-            table = dict(row._mapping)
+            return dict(row._mapping)
+
+        table = read_from(self._database, work, RECONNECTING)
         arms = Arms(table["count"], table["dimension"], bytes(table["content"]))
         if arms.digest != table["digest"]:
             raise StorageDamaged(str(self.address), f"holds arms of {name!r} that are not those stored once")
@@ -128,11 +88,14 @@ class DatabaseStore:
         """Every study with its number of events, in order of name."""
         of, sequence = tables.studies.c, tables.events.c.sequence
         counts = select(func.coalesce(func.max(sequence), 0)).where(tables.events.c.study == of.id).scalar_subquery()
-        with named_faults(self.address), self._database.reading() as connection:
+
+        def work(connection: Connection) -> list[dict[str, Any]]:
             dialect = connection.dialect.name  # one study with damaged text must not hide the others
             columns = [_raw(of[name], dialect) for name in ("name", "created_at", "created_by", "policy", "fold")]
             found = connection.execute(select(*columns, counts.label("events")).order_by(of.name))
             return [{key: _decoded(value) for key, value in row._mapping.items()} for row in found]
+
+        return read_from(self._database, work, RECONNECTING)
 
     def delete(self, name: str, key: str | None = None) -> None:
         """Forgets the study and all its events, and its arms unless another study has the same; a line about it stays.
@@ -140,21 +103,27 @@ class DatabaseStore:
         With a key, a study that was deleted with it before is not looked for again, whatever has its name now.
         """
 
+        tried: list[int] = []
+
         def work(connection: Connection) -> None:
             one_at_a_time(connection)
             if key is not None and _deleted_with(connection, key, name):
                 return
             found = _id_of(connection, name)
+            if tried and found != tried[0]:
+                return  # it was deleted, and only the acknowledgement was lost
             if found is None:
                 raise StudyNotFound(name, str(self.address), _names(connection))
+            tried[:] = [found]
             self._lock(connection, found, name)
             _note_deletion(connection, found, name, key)
             connection.execute(delete(tables.events).where(tables.events.c.study == found))
             connection.execute(delete(tables.studies).where(tables.studies.c.id == found))
             used = select(tables.studies.c.arms)
             connection.execute(delete(tables.arms).where(tables.arms.c.digest.not_in(used)))
+            connection.info[KEPT] = (found, -1)
 
-        self._written(work)
+        written_to(self._database, work, RECONNECTING)
 
     # -- events ---------------------------------------------------------------------------------------------
 
@@ -168,35 +137,23 @@ class DatabaseStore:
             self._lock(connection, study, name)
             return work(DatabaseEvents(connection, study))
 
-        return self._written(locked)
+        return written_to(self._database, locked, RECONNECTING)
 
     def read(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
         """What the work returns, which sees the events of the study as they are at one moment."""
-        with named_faults(self.address), self._database.reading() as connection:
-            if connection.execute(_row_of(study)).one_or_none() is None:
-                raise StudyNotFound(name, str(self.address), _names(connection))
+
+        def seen(connection: Connection) -> Result:
+            self._lock(connection, study, name, words_for(connection.dialect.name).there)
             return work(DatabaseEvents(connection, study))
+
+        return read_from(self._database, seen, RECONNECTING)
 
     # -- within ---------------------------------------------------------------------------------------------
 
-    def _written(self, work: Callable[[Connection], Result]) -> Result:
-        """The result of the work in a transaction of its own, tried again while a server is away."""
-        give_up, pause = time.monotonic() + RECONNECTING, 0.05
-        while True:
-            try:
-                with named_faults(self.address), self._database.writing() as connection:
-                    return work(connection)
-            except StorageUnavailable as error:
-                cause = error.__cause__
-                if not isinstance(cause, DBAPIError) or not is_lost_connection(cause) or time.monotonic() > give_up:
-                    raise
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-
-    def _lock(self, connection: Connection, study: int, name: str) -> None:
+    def _lock(self, connection: Connection, study: int, name: str, words: str | None = None) -> None:
         """Holds the study until the transaction ends; a study that is gone is refused."""
-        row = _row_of(study)
-        if connection.execute(row.with_for_update() if self._database.locks_rows else row).one_or_none() is None:
+        driver, lock = driver_of(connection), words or words_for(connection.dialect.name).lock
+        if driver.execute(lock, (study,)).fetchone() is None:
             raise StudyNotFound(name, str(self.address), _names(connection))
 
 
@@ -207,15 +164,7 @@ def open_store(storage: object = None, *, create: bool = False) -> Store:
     address = address_of(storage)
     with named_faults(address):
         database = opened_database(address, create=create)
-        try:
-            if create:
-                prepare(database)
-            else:
-                check_prepared(database)
-        except BaseException:
-            if not address.in_memory:
-                database.close()
-            raise
+    again_while_away(database, lambda: prepare(database) if create else check_prepared(database), RECONNECTING)
     return DatabaseStore(database)
 
 
@@ -232,9 +181,10 @@ def checked_store(store: object) -> Store:
 def opened_database(address: Address, *, create: bool) -> Database:
     """The database at this address; there is one in memory for the whole process."""
     if not address.in_memory:
-        return Database(address, create=create)
+        return shared_database(address, create=create)
     with _memory_lock:
-        if not _in_memory:
+        if not _in_memory or _in_memory[0].is_of_parent:
+            _in_memory.clear()
             database = Database(address, create=True)
             prepare(database)
             _in_memory.append(database)
@@ -243,10 +193,6 @@ def opened_database(address: Address, *, create: bool) -> Database:
 
 _in_memory: list[Database] = []
 _memory_lock = Lock()
-
-
-def _row_of(study: int) -> Any:
-    return select(tables.studies.c.id).where(tables.studies.c.id == study)
 
 
 def _raw(column: Column[Any], dialect: str) -> Any:
@@ -287,6 +233,13 @@ def _note_deletion(connection: Connection, study: int, name: str, key: str | Non
     count, head = connection.execute(last.order_by(tables.events.c.sequence.desc()).limit(1)).one_or_none() or (0, None)
     at = DatabaseEvents(connection, study).now()
     connection.execute(insert(tables.deletions).values(name=name, at=at, events=count, head=head, key=key))
+
+
+def _is_same(connection: Connection, there: int, study: StudyRow, arms: Arms) -> bool:
+    """Whether the study that is there is the one that is to be created, to the microsecond."""
+    columns = [tables.studies.c[name] for name in StudyRow.__annotations__]
+    found = connection.execute(select(*columns, tables.studies.c.arms).where(tables.studies.c.id == there)).one()
+    return tuple(found) == (*(getattr(study, name) for name in StudyRow.__annotations__), arms.digest)
 
 
 def _keep_arms(connection: Connection, arms: Arms) -> None:

@@ -1,0 +1,148 @@
+"""How fast many processes ask and tell one study of four arms, beside the bare commit rate of the same machine.
+
+`in_company` runs any number of worker processes for a while against any address and returns the figures; `bare_commits`
+counts what the disk gives to one process that does nothing else. A pull is two commits, so half the bare rate is as
+fast as a store can be. Writes company.json beside this file.
+
+    python benchmarks/company.py [ADDRESS]      without one, a new SQLite file in a temporary folder
+"""
+
+import json
+import multiprocessing
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from studies import machine
+
+import surefoot as sf
+
+HERE = Path(__file__).parent
+SECONDS = 8.0
+COMPANIES = (8, 32)  # workers
+NAME = "company"
+ASKED = {8: {"share_of_bare": 0.7, "p99_ms": 150.0}, 32: {"p99_ms": 600.0}, "smallest_share": 1 / 3}
+
+
+@dataclass(frozen=True)
+class Company:
+    """What so many workers got done together."""
+
+    workers: int
+    seconds: float
+    pulls_per_s: float
+    ask_p50_ms: float
+    ask_p99_ms: float
+    tell_p50_ms: float
+    tell_p99_ms: float
+    worst_ms: float
+    smallest_share: float  # pulls of the slowest worker over those of a fair share
+
+
+def world() -> tuple[sf.worlds.Linear, sf.Problem]:
+    """Four arms, so noisy that nobody comes to an end."""
+    linear = sf.worlds.Linear(
+        [[1, 0], [0, 1], [0.8, 0.6], [0.3, -0.3]], theta_star=[1.0, 0.4], mu_star=[-0.7, 0.1], noise=50.0,
+        safety_noise=1.0, limit=-0.4,
+    )  # fmt: skip
+    return linear, linear.problem(epsilon=0.001, delta=0.05, delta_safety=0.05, safe_level=0.3)
+
+
+def in_company(address: str, workers: int, seconds: float = SECONDS, name: str = NAME) -> Company:
+    """So many processes ask and tell the study for so long; all of them are ready before the first begins."""
+    linear, problem = world()
+    warm = sf.Session(problem, seed=1)  # compiled once for all, before anything is measured
+    pull = warm.ask()
+    warm.tell(pull, **linear.measure(pull, seed=1, problem=problem))
+    sf.create_study(problem, name=name, storage=address, seed=1)
+    context = multiprocessing.get_context("spawn")
+    ready, answers = context.Barrier(workers), context.Queue()
+    crew = [
+        context.Process(target=work, args=(address, name, seconds, ready, answers, number)) for number in range(workers)
+    ]
+    for each in crew:
+        each.start()
+    found = [answers.get(timeout=120 + 10 * seconds) for _ in crew]
+    for each in crew:
+        each.join()
+    return summed(workers, seconds, found)
+
+
+def work(address: str, name: str, seconds: float, ready: Any, answers: Any, number: int) -> None:
+    """One worker: how long each ask and each tell took that ended in time."""
+    linear, problem = world()
+    study = sf.load_study(name, address)
+    pull = study.ask(worker=f"worker {number}")  # loads what is compiled
+    study.tell(pull, **linear.measure(pull, seed=number, problem=problem))
+    asked, told = [], []
+    ready.wait()
+    end = time.perf_counter() + seconds
+    while (begin := time.perf_counter()) < end:
+        pull = study.ask(worker=f"worker {number}")
+        between = time.perf_counter()
+        result = linear.measure(pull, seed=number, problem=problem)
+        again = time.perf_counter()
+        study.tell(pull, **result)
+        asked.append(between - begin)
+        told.append(time.perf_counter() - again)
+    answers.put((asked, told))
+
+
+def summed(workers: int, seconds: float, found: list[tuple[list[float], list[float]]]) -> Company:
+    """The figures of all workers together."""
+    asked = [1e3 * each for mine, _ in found for each in mine]
+    told = [1e3 * each for _, mine in found for each in mine]
+    pulls = [len(mine) for mine, _ in found]
+    return Company(
+        workers, seconds, sum(pulls) / seconds, at(asked, 50), at(asked, 99), at(told, 50), at(told, 99),
+        max(asked + told), min(pulls) * workers / max(1, sum(pulls)),
+    )  # fmt: skip
+
+
+def at(values: list[float], percent: int) -> float:
+    """The value that so many percent do not exceed."""
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def bare_commits(folder: Path, seconds: float = 3.0, journal: str = "WAL") -> float:
+    """Commits per second of one process that writes a row as long as an event, each on the disk before the next."""
+    connection = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    connection.execute(f"PRAGMA journal_mode = {journal}")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, content BLOB)")
+    count, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO events (content) VALUES (?)", (bytes(200),))
+        connection.execute("COMMIT")
+        count += 1
+    connection.close()
+    return count / (time.perf_counter() - begin)
+
+
+def measured(folder: Path, workers: int, address: str | None = None) -> dict[str, Any]:
+    """The figures of a company, between two measurements of the bare rate."""
+    before = bare_commits(folder)
+    company = in_company(address or f"sqlite:///{folder / f'{workers}.db'}", workers, name=f"{NAME} of {workers}")
+    bare = (before + bare_commits(folder)) / 2
+    return {**asdict(company), "bare_commits_per_s": bare, "share_of_bare": 2 * company.pulls_per_s / bare}
+
+
+def main(address: str | None = None) -> None:
+    """Measures and reports."""
+    began_on = machine()
+    with tempfile.TemporaryDirectory() as folder:
+        found = [measured(Path(folder), workers, address) for workers in COMPANIES]
+    report = {"machine": began_on, "asked": {str(key): value for key, value in ASKED.items()}, "measured": found}
+    if address is None:
+        (HERE / "company.json").write_text(json.dumps(report, indent=2) + "\n")
+    print(json.dumps(report, indent=2))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

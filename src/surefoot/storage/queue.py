@@ -1,0 +1,234 @@
+"""A fair queue of the programs that want to write to one SQLite file.
+
+SQLite lets waiters sleep and try again, so that who asks often is served often and others wait for seconds. Here each
+writer draws a number and waits until nobody with a smaller one is left. A number is held as a lock on one byte of a
+small file beside the database (`power.db-queue`), so the system itself takes it back from a program that was killed.
+
+The queue only orders those who wait: what is written is guarded by SQLite's own locks, also against programs that know
+nothing of the queue, and also while the file is missing. Where there are no such locks, SQLite's own waiting is all.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from weakref import WeakSet
+
+try:
+    import fcntl
+
+    _SET, _GET = fcntl.F_OFD_SETLK, fcntl.F_OFD_GETLK
+except (ImportError, AttributeError):  # another system
+    fcntl = None  # type: ignore[assignment]
+
+ENDING = "-queue"
+COUNTER, DOOR = 0, 1  # the bytes that are locked while a number is drawn, and while the journal of the file is changed
+SERVED, LAST = 8, 16  # where the number stands that is being served, and what was written last
+NUMBERS = 1 << 40  # the byte of the first number: far beyond the end of the file, where locks are allowed
+_LOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, and the process: a `struct flock` of 64 bits
+_ONE, _TWO = struct.Struct("<q"), struct.Struct("<qq")
+SHORTEST, LONGEST = 0.00005, 0.02  # seconds between two looks
+LIKELY = 0.0004  # seconds that one who is served is taken to need
+
+
+class TooLong(Exception):
+    """The turn did not come in time."""
+
+
+class Queue:
+    """The queue beside one file, as the threads of this process use it; each waits for itself."""
+
+    def __init__(self, path: Path, mode: int) -> None:
+        self.path = path.with_name(path.name + ENDING)
+        self._mode = mode
+        self._idle: list[int] = []  # open descriptors: a lock belongs to one
+        self._all: set[int] = set()
+        _queues.add(self)
+
+    @contextmanager
+    def turn(self, patience: float) -> Iterator[int | None]:
+        """One's turn to write, with the descriptor that holds it; TooLong when it does not come in time."""
+        if fcntl is None:
+            yield None
+            return
+        try:
+            descriptor = self._descriptor()
+        except OSError:  # a folder that may not be written, or a full disk: SQLite will say so if it matters
+            yield None
+            return
+        number = None
+        try:
+            with suppress(OSError):
+                number = _drawn(descriptor, time.monotonic() + patience)
+            if number is not None:
+                _wait(descriptor, number, time.monotonic() + patience)
+            yield descriptor
+        finally:
+            self._give_back(descriptor, number)
+
+    @contextmanager
+    def door(self, patience: float) -> Iterator[bool]:
+        """Held by one who opens or closes the file, or changes its journal; False where that cannot be held."""
+        try:
+            descriptor = self._descriptor() if fcntl is not None else None
+        except OSError:
+            descriptor = None
+        if descriptor is None:
+            yield False
+            return
+        held = False
+        try:
+            held = _patiently(descriptor, DOOR, time.monotonic() + patience)
+            yield held
+        finally:
+            if held:
+                _set(descriptor, fcntl.F_UNLCK, DOOR)
+            self._give_back(descriptor, None)
+
+    def note(self, descriptor: int | None, study: int, sequence: int) -> None:
+        """Writes down what was kept last, for those who find the file without its log."""
+        if descriptor is not None:
+            with suppress(OSError):
+                os.pwrite(descriptor, _TWO.pack(study, sequence), LAST)
+
+    def noted(self) -> tuple[int, int] | None:
+        """What was written last according to the queue; None where it does not know."""
+        try:
+            content = self.path.read_bytes()[LAST : LAST + _TWO.size]
+        except OSError:
+            return None
+        if len(content) < _TWO.size or content == bytes(_TWO.size):
+            return None
+        study, sequence = _TWO.unpack(content)
+        return study, sequence
+
+    def remove(self) -> None:
+        """Takes the file away unless somebody waits in it; the next one makes another."""
+        with suppress(OSError):
+            if fcntl is not None and self.path.exists():
+                descriptor = self._descriptor()
+                waited_in = _taken(descriptor, COUNTER, 1) or _taken(descriptor, NUMBERS, NUMBERS)
+                self._give_back(descriptor, None)
+                if not waited_in:
+                    self.path.unlink()
+
+    def close(self) -> None:
+        """Closes what nobody uses."""
+        while self._idle:
+            self._forget(self._idle.pop())
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: its descriptors are those of the parent, and would keep the parent's place for it."""
+        for descriptor in self._all:
+            with suppress(OSError):
+                os.close(descriptor)
+        self._idle, self._all = [], set()
+
+    def _descriptor(self) -> int:
+        """An open descriptor of the file that is there now."""
+        try:
+            now = os.stat(self.path)
+        except FileNotFoundError:
+            now = None
+        while self._idle:
+            descriptor = self._idle.pop()
+            mine = os.fstat(descriptor)
+            if now is not None and (mine.st_dev, mine.st_ino) == (now.st_dev, now.st_ino):
+                return descriptor
+            self._forget(descriptor)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._all.add(descriptor)
+        if now is None and self._mode != 0o600:
+            with suppress(OSError):
+                os.fchmod(descriptor, self._mode)  # as the database: whoever may write there may wait here
+        return descriptor
+
+    def _give_back(self, descriptor: int, number: int | None) -> None:
+        if descriptor not in self._all:
+            return  # this is a forked child
+        try:
+            if number is not None:
+                _set(descriptor, fcntl.F_UNLCK, NUMBERS + number)
+            self._idle.append(descriptor)
+        except OSError:
+            self._forget(descriptor)
+
+    def _forget(self, descriptor: int) -> None:
+        self._all.discard(descriptor)
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+_queues: WeakSet[Queue] = WeakSet()
+
+
+def leave_queues_to_parent() -> None:
+    """In a forked child."""
+    for queue in list(_queues):
+        queue.leave_to_parent()
+
+
+def _set(descriptor: int, kind: int, start: int) -> bool:
+    """Whether the lock could be set, or taken back, at once."""
+    try:
+        fcntl.fcntl(descriptor, _SET, _LOCK.pack(kind, os.SEEK_SET, start, 1, 0))
+        return True
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+
+
+def _taken(descriptor: int, start: int, length: int) -> bool:
+    """Whether somebody else holds one of these bytes."""
+    if length <= 0:
+        return False
+    asked = _LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    return bool(_LOCK.unpack(fcntl.fcntl(descriptor, _GET, asked))[0] != fcntl.F_UNLCK)
+
+
+def _patiently(descriptor: int, byte: int, give_up: float) -> bool:
+    """Whether the byte could be locked in time."""
+    pause = SHORTEST
+    while not _set(descriptor, fcntl.F_WRLCK, byte):
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST)
+    return True
+
+
+def _drawn(descriptor: int, give_up: float) -> int | None:
+    """The next number, whose byte is held from now on."""
+    if not _patiently(descriptor, COUNTER, give_up):
+        raise TooLong
+    try:
+        number = _read(descriptor, COUNTER)
+        while not _set(descriptor, fcntl.F_WRLCK, NUMBERS + number):
+            number += 1  # the count was lost, and somebody still has this number
+        os.pwrite(descriptor, _ONE.pack(number + 1), COUNTER)
+        return number
+    finally:
+        _set(descriptor, fcntl.F_UNLCK, COUNTER)
+
+
+def _wait(descriptor: int, number: int, give_up: float) -> None:
+    """Until nobody has a smaller number: those far back look seldom, the next one often."""
+    while _taken(descriptor, NUMBERS, number):
+        if time.monotonic() > give_up:
+            raise TooLong
+        before = number - _read(descriptor, SERVED)
+        time.sleep(min(SHORTEST if before <= 1 else LIKELY * (before - 1), LONGEST))
+    os.pwrite(descriptor, _ONE.pack(number), SERVED)
+
+
+def _read(descriptor: int, at: int) -> int:
+    """The number that stands there; 0 where nothing does."""
+    content = os.pread(descriptor, _ONE.size, at)
+    found = _ONE.unpack(content)[0] if len(content) == _ONE.size else 0
+    return int(found) if 0 <= found < NUMBERS else 0

@@ -1,0 +1,38 @@
+"""The statements of every step, in the words of each database, made once."""
+
+from functools import cache
+from typing import NamedTuple
+
+from surefoot.storage.protocol import COLUMNS
+
+NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
+CHOSEN = f"SELECT {NAMES} FROM surefoot_events WHERE study = ?"
+
+
+class Words(NamedTuple):
+    """What is asked of a database in each step."""
+
+    there: str
+    lock: str
+    after: str
+    at: str
+    keyed: str
+    append: str
+    now: str
+
+
+@cache
+def words_for(database: str) -> Words:
+    """The statements for "sqlite" or "postgresql"."""
+    postgres = database == "postgresql"
+    there = "SELECT id FROM surefoot_studies WHERE id = ?"
+    words = Words(
+        there=there,
+        lock=there + " FOR UPDATE" if postgres else there,  # SQLite has locked everything already
+        after=CHOSEN + " AND sequence > ? ORDER BY sequence LIMIT ?",
+        at=CHOSEN + " AND sequence = ?",
+        keyed=CHOSEN + ' AND "key" = ?',
+        append=f"INSERT INTO surefoot_events (study, {NAMES}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})",
+        now="SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+    )
+    return Words(*(each.replace("?", "%s") for each in words)) if postgres else words
