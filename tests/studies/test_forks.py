@@ -11,7 +11,7 @@ import pytest
 from small_studies import begun, driven, measured
 
 import surefoot as sf
-from surefoot.errors import SurefootError
+from surefoot.errors import StorageUnavailable, SurefootError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -102,6 +102,51 @@ def test_a_child_of_a_process_whose_threads_were_at_work_can_go_on(tmp_path: Pat
     thread.join()
     assert study.pulls == 4
     assert study.audit().clean
+
+
+def test_a_child_that_was_forked_amid_a_step_of_another_thread_is_not_stuck(tmp_path: Path) -> None:
+    """SQLite's memory of who holds a lock is copied with the process: the fork waits until nobody does."""
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
+    done, errors = threading.Event(), []
+
+    def work(name: str) -> None:
+        try:
+            own = sf.load_study("power", study.storage)
+            while not done.is_set():
+                pull = own.ask(worker=name)
+                own.tell(pull, **measured(pull))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(8):
+
+            def child() -> None:
+                pull = study.ask()
+                study.tell(pull, **measured(pull))
+
+            in_a_child(child)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+    assert study.audit().clean
+
+
+def test_a_child_that_was_forked_amid_its_own_step_is_refused_by_name(tmp_path: Path) -> None:
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
+
+    def child() -> None:
+        for step in (study.ask, lambda: study.pulls, lambda: sf.load_study("power", study.storage)):
+            with pytest.raises(StorageUnavailable, match="when this process was forked"):
+                step()
+
+    study._handle.look(lambda ledger, stored: in_a_child(child))
+    assert study.ask().number == 4
 
 
 def test_storage_in_memory_is_not_a_childs(tmp_path: Path) -> None:

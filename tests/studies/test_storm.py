@@ -1,4 +1,4 @@
-"""Storms of every verb, with forks, stops, kills and restarts: what was acknowledged is stored once, nothing else is."""
+"""Storms of every verb, with forks, stops, kills and restarts: what was acknowledged is stored once, and only that."""
 
 import json
 import subprocess

@@ -11,7 +11,7 @@ file, one thread at a time.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from threading import RLock
 from typing import Any
@@ -23,6 +23,7 @@ from surefoot.errors import MissingExtra, StorageBusy, StorageUnavailable
 from surefoot.storage import sqlite_file
 from surefoot.storage.addresses import Address
 from surefoot.storage.faults import COMMITTING, is_lost_connection
+from surefoot.storage.forking import close_with, is_spoiled, under_way
 from surefoot.storage.queue import TooLong, leave_queues_to_parent
 from surefoot.storage.read_only import FixedFile, is_fixed
 from surefoot.storage.sqlite_file import SQLiteFile
@@ -54,7 +55,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends, or nothing when it raises."""
-        with self._one(), self._place_in_queue() as place:
+        with self._one(), self._place_in_queue() as place, self._under_way():
             connection = self._entered({})
             try:
                 yield connection
@@ -78,7 +79,7 @@ class Database:
         options: dict[str, Any] = {READS: True}
         if self.locks_rows:
             options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with self._one():
+        with self._one(), self._under_way():
             connection = self._entered(options)
             try:
                 yield connection  # and nothing to commit: the connection is given back, and the view ends
@@ -114,6 +115,11 @@ class Database:
         if self.is_of_parent:
             detail = "was made by the process that this one was forked from, and what is here is only a copy of it"
             raise StorageUnavailable(str(self.address), detail)
+        if self.file is not None and is_spoiled(self.file.path):
+            detail = (
+                "was in use when this process was forked, amid a step: fork before or after, or start a new process"
+            )
+            raise StorageUnavailable(str(self.address), detail)
         if self._fixed.taken_not_to_change:
             self.engine.dispose()  # that was for one look: the next one finds out anew how the file may be read
         if self._one_at_a_time is None:
@@ -121,6 +127,10 @@ class Database:
         else:
             with self._one_at_a_time:
                 yield
+
+    def _under_way(self) -> AbstractContextManager[None]:
+        """Inside, a step is under way."""
+        return under_way(None if self.file is None else self.file.path)
 
     @contextmanager
     def _place_in_queue(self) -> Iterator[int | None]:
@@ -177,12 +187,13 @@ class Database:
         self.file.check_whole()
         if is_fixed(self.file.path) or self.file.without_log:
             return  # as it is, it is read
-        connection = self.engine.raw_connection()
-        try:
-            self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
-            self.file.settled = True
-        finally:
-            connection.close()
+        with self._under_way():
+            connection = self.engine.raw_connection()
+            try:
+                self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
+                self.file.settled = True
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Gives back every connection that is not in use; who goes on gets new ones."""
@@ -212,6 +223,14 @@ def _begin_anew_in_child() -> None:
             database._ending = finalize(database, _end, database.engine, database.file, database._process)
 
 
+def _close_files() -> None:
+    """Before a fork: no step is under way."""
+    for database in list(_opened):
+        if database.file is not None:
+            database.close()
+
+
+close_with(_close_files)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew_in_child)
 
