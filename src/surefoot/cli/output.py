@@ -164,4 +164,4 @@ def _console(*, stderr: bool) -> Console:
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(visible(part.text), part.style)
 
-    return Plain(stderr=stderr, highlight=False)
+    return Plain(stderr=stderr, highlight=False, markup=False, emoji=False)  # "[link=...]" in a name is no link

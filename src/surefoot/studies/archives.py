@@ -9,6 +9,7 @@ and `study.json` are small; `arms.f8` is as large as its shape says; beyond `FRE
 import hashlib
 import io
 import json
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ MOST_BRANCHES = 1_000_000  # opening brackets in one piece of JSON
 
 FAULTS = (
     zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, EOFError, RuntimeError, AttributeError,
-    ArithmeticError, OSError,
+    ArithmeticError, OSError, struct.error,
 )  # fmt: skip
 
 

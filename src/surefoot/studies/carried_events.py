@@ -183,7 +183,7 @@ def readings(field: str, value: object) -> None:
     if not isinstance(value, list) or not value:
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a list of readings")
     for each in value:
-        real(field, each or 0.0)  # they are kept as bytes, signs and all
+        real(field, abs(each) if type(each) is float else each)  # they are kept as bytes, signs and all
 
 
 def named(field: str, value: object) -> None:

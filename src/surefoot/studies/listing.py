@@ -1,6 +1,7 @@
 """The studies of a storage, as one who looks through it sees them. None is opened, so nothing is computed."""
 
 import json
+import struct
 import warnings
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
     from surefoot.live.ledger import Intake
 
 STORED_INTAKE: "dict[str, Intake]" = {"order": "by-number", "arrival": "on-arrival"}  # the words of the first version
-FAULTS = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)  # of what is no study
+FAULTS = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    struct.error,
+)  # of what is no study; fmt: skip
 
 
 def list_studies(storage: str | None = None) -> list[dict[str, Any]]:
