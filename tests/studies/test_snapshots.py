@@ -158,7 +158,7 @@ def carried_on(study: sf.Study, rng: np.random.Generator, steps: int) -> sf.Stud
             study.release("it was a typo", by="Ada")
         except SurefootError:  # ended, held, implausible
             pass
-        if step % 5 == 4 and ledger_of(study).sequence:
+        if step % 10 == 9 and ledger_of(study).sequence:
             study = sf.load_study(study.name, "memory")
             assert_same(ledger_of(study), opened_whole(study))
     return study
