@@ -560,7 +560,7 @@ class LogRescued(SurefootWarning):
 
 
 class AuditWarning(SurefootWarning):
-    """A stored decision that is not the one recomputed from the events before it."""
+    """A stored decision, or a snapshot, that is not what the events before it lead to."""
 
 
 class OtherVersionWarning(SurefootWarning):

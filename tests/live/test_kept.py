@@ -84,3 +84,12 @@ def test_a_part_of_the_results_says_that_the_others_are_needed() -> None:
     for needs_all in (lambda: part.remove(3), lambda: part.cut(1), lambda: part.script(arena()[1], 1)):
         with pytest.raises(HistoryNeeded):
             needs_all()
+
+
+def test_a_result_takes_up_some_fifty_bytes() -> None:
+    kept, count = KeptResults(1), 10_000
+    for number in range(1, count + 1):
+        kept.append(number, 0, (0.5, 1.0, packed([0.0])), number)
+    columns = [each for each in vars(kept).values() if isinstance(each, array | bytearray)]
+    assert sum(len(each) * memoryview(each).itemsize for each in columns) < 60 * count
+    assert not [each for each in vars(kept).values() if isinstance(each, list | dict)]

@@ -20,7 +20,7 @@ from scenes import arena
 from surefoot.core.types import CERTIFIED
 from surefoot.errors import AuditWarning, Frozen, StorageDamaged, SurefootError
 from surefoot.live.snapshots import NotPlain, pack, unpack
-from surefoot.studies import snapshots
+from surefoot.studies import entries, snapshots
 from surefoot.studies.entries import StudyLedger
 
 BUILT = {  # by the settings alone, or room to work in
@@ -158,7 +158,7 @@ def carried_on(study: sf.Study, rng: np.random.Generator, steps: int) -> sf.Stud
             study.release("it was a typo", by="Ada")
         except SurefootError:  # ended, held, implausible
             pass
-        if step % 5 == 4 and ledger_of(study).sequence:
+        if step % 10 == 9 and ledger_of(study).sequence:
             study = sf.load_study(study.name, "memory")
             assert_same(ledger_of(study), opened_whole(study))
     return study
@@ -176,6 +176,36 @@ def test_whoever_begins_with_a_snapshot_knows_what_all_events_say(intake: Any) -
         happened |= kinds_in(study)
         sf.delete_study(study.name, "memory")
     assert sorted(HAPPENS - happened) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wherever_a_page_ends_all_is_learned_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, rng = begun("memory", f"pages {seed}", max_pulls=60), np.random.default_rng(10 + seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = carried_on(study, rng, 100)
+        at_once = facts(opened_whole(study))
+        for page in (1, 2, 5, 13):
+            monkeypatch.setattr(entries, "PAGE", page)
+            assert facts(opened_whole(study)) == at_once
+    sf.delete_study(study.name, "memory")
+
+
+POLICIES = [sf.SafeGap(), sf.SafeLinGapE(), sf.LinGapE(), sf.Uniform()]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda each: each.name)
+def test_every_policy_goes_on_as_if_it_had_never_stopped(policy: Any) -> None:
+    study = driven(begun("memory", "long", policy), 25)
+    apart = driven(begun("memory", "short", policy), 15)
+    for _ in range(10):
+        apart = sf.load_study("short", "memory")
+        assert not ledger_of(apart).is_whole
+        driven(apart, 1)
+    assert_same_learned(study, apart)
+    assert study.ask(3) == apart.ask(3)
+    sf.delete_study("long", "memory")
+    sf.delete_study("short", "memory")
 
 
 def test_alarms_and_their_releases_are_in_a_snapshot() -> None:

@@ -124,7 +124,8 @@ def comparable(row: StudyRow) -> dict[str, Any]:
 
 
 def load_study(name: str, storage: str | Store | None = None, *, policy: object = None) -> Study:
-    """The study of this name; its events are replayed and audited, and a mismatch is warned of by number.
+    """The study of this name; its events are replayed and audited, from the last snapshot on if there is one
+    (`studies.snapshots`), and a mismatch is warned of by number.
 
     A study with a policy that is not part of surefoot needs it handed in, as an object or as its class. One of other
     versions opens for reading, with a warning that says so.
