@@ -1,7 +1,9 @@
 """A process that forks: parent and child each know what they wrote themselves, and what is stored."""
 
 import os
+import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +104,37 @@ def test_a_child_of_a_process_whose_threads_were_at_work_can_go_on(tmp_path: Pat
     thread.join()
     assert study.pulls == 4
     assert study.audit().clean
+
+
+@pytest.mark.xdist_group("postgres")
+def test_a_lock_of_a_parent_that_was_killed_is_not_kept_by_its_child(database: Callable[[], str]) -> None:
+    """The server sees that the parent is gone although a child of it lives."""
+    address = database()
+    driven(begun(address), 2)
+    reading, writing = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        study = sf.load_study("power", address)
+
+        def amid(events: Any) -> None:
+            child = os.fork()
+            if child == 0:
+                time.sleep(60)
+                os._exit(0)
+            os.write(writing, f"{child}\n".encode())
+            time.sleep(60)
+
+        study._handle.store.write(study._handle.identity, "power", amid)
+        os._exit(0)
+    child = int(os.read(reading, 100))
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    try:
+        begun_at = time.monotonic()
+        assert sf.load_study("power", address).ask().number == 3
+        assert time.monotonic() - begun_at < 25  # not the patience of a server that hears nothing
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 def test_a_child_that_was_forked_amid_a_step_of_another_thread_is_not_stuck(tmp_path: Path) -> None:

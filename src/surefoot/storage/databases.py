@@ -23,7 +23,7 @@ from surefoot.errors import MissingExtra, StorageBusy, StorageUnavailable
 from surefoot.storage import sqlite_file
 from surefoot.storage.addresses import Address
 from surefoot.storage.faults import COMMITTING, is_lost_connection
-from surefoot.storage.forking import close_with, is_spoiled, under_way
+from surefoot.storage.forking import close_with, is_spoiled, leave_sockets_to_parent, noted_socket, under_way
 from surefoot.storage.queue import TooLong, leave_queues_to_parent
 from surefoot.storage.read_only import FixedFile, is_fixed
 from surefoot.storage.sqlite_file import SQLiteFile
@@ -215,6 +215,7 @@ def _end(engine: Engine, file: SQLiteFile | None, process: int) -> None:
 def _begin_anew_in_child() -> None:
     """A forked child must not use its parent's connections, nor close them, nor stand in the queue for it."""
     leave_queues_to_parent()
+    leave_sockets_to_parent()
     for database in list(_opened):
         if not database.address.in_memory:
             database.engine.dispose(close=False)
@@ -310,7 +311,7 @@ def _postgres(address: Address) -> Engine:
         arguments["options"] = f"-c lock_timeout={patience} -c idle_in_transaction_session_timeout={idle}"
     return create_engine(
         "postgresql+psycopg://",  # what is secret is known to the driver alone
-        creator=lambda: psycopg.connect(**arguments),
+        creator=lambda: noted_socket(psycopg.connect(**arguments)),
         isolation_level="READ COMMITTED",
         pool_use_lifo=True,
     )

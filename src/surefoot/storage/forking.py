@@ -1,10 +1,13 @@
-"""Processes that fork while they have an SQLite file open.
+"""Processes that fork while they have a storage open.
 
 SQLite keeps in memory which locks its connections hold, and a forked child would have a copy of that which is true of
 its parent alone: it would wait for ever for a lock that nobody holds, or write without one. So before a process forks,
 the steps that other threads have under way are waited for, and every connection to a file is closed; parent and child
 then open their own. Where that cannot be, because a step takes long or the forking thread itself is in one, the child
 may not use the files that were open.
+
+A connection to a server is a socket, of which a child has a copy. While that is open the server does not notice that
+the parent has died, and keeps the locks of its step; so the child closes its copy.
 """
 
 import os
@@ -14,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition, get_ident
+from typing import Any
+from weakref import WeakSet
 
 LONGEST_WAIT = 10.0  # seconds that a fork waits for steps under way
 
@@ -21,6 +26,7 @@ _turn = Condition()
 _under_way: Counter[int] = Counter()  # steps in files, by thread
 _files: Counter[Path] = Counter()  # those files
 _spoiled: set[Path] = set()  # files that this process may not use
+_connections: WeakSet[Any] = WeakSet()  # to servers
 _close_all: list[Callable[[], None]] = []  # what closes the connections to files, once it is known
 
 
@@ -53,6 +59,24 @@ def under_way(path: Path | None) -> Iterator[None]:
 def is_spoiled(path: Path) -> bool:
     """Whether this process was forked amid a step in this file."""
     return path in _spoiled
+
+
+def noted_socket(connection: Any) -> Any:
+    """The connection to a server, noted for the case of a fork."""
+    _connections.add(connection)
+    return connection
+
+
+def leave_sockets_to_parent() -> None:
+    """In a child: closes its copies of the parent's sockets, and says nothing to the server."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for connection in list(_connections):
+        try:
+            os.dup2(nowhere, connection.pgconn.socket)  # what the driver may still write goes nowhere
+        except Exception:  # it was closed before
+            continue
+    os.close(nowhere)
+    _connections.clear()
 
 
 def _before() -> None:
