@@ -18,9 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from studies import machine
-
 import surefoot as sf
+from studies import machine
 
 HERE = Path(__file__).parent
 SECONDS = 8.0
