@@ -31,6 +31,7 @@ promise: $(VENV)/.core  ## measure errors and violations against what is promise
 bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table; then that of a large study
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/studies.py
+	$(BIN)/python benchmarks/company.py
 
 bench-pulls: $(VENV)/.core  ## count trials until certainty on many worlds, and fill in the README's table
 	$(BIN)/python benchmarks/pulls.py

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import surefoot as sf
 
+PROGRAM = str(Path(sys.executable).parent / "surefoot")
+
 
 def typed(*words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     plain = {name: value for name, value in os.environ.items() if name != "SUREFOOT_STORAGE"}
-    return subprocess.run(
-        [sys.executable, "-m", "surefoot", *words], capture_output=True, text=True, timeout=200, cwd=folder, env=plain
-    )
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=200, cwd=folder, env=plain)
 
 
 def test_a_storage_is_made_for_a_group_and_without_a_log(tmp_path: Path) -> None:

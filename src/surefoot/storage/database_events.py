@@ -27,6 +27,8 @@ class DatabaseEvents:
         self._study = study
         self._mine = tables.events.c.study == study
         self._words = words_for(connection.dialect.name)
+        self._on_server = connection.dialect.name == "postgresql"
+        self._now: int | None = None  # when this step began to read, by the clock of the server
 
     def after(self, sequence: int) -> Iterator[Sequence[Any]]:
         """What happened since, in order; handed on while it is read, and never much of it at once."""
@@ -34,12 +36,20 @@ class DatabaseEvents:
         while True:
             cursor = driver.execute(self._words.after, (self._study, sequence, PAGE))
             count = 0
-            while part := cursor.fetchmany(AT_ONCE):
+            while part := self._without_clock(cursor.fetchmany(AT_ONCE)):
                 count += len(part)
                 yield from part
                 sequence = part[-1][0]
             if count < PAGE:
                 return
+
+    def _without_clock(self, rows: list[Sequence[Any]]) -> list[Sequence[Any]]:
+        """The events that a server has told along with the time, which is kept for `now`."""
+        if not self._on_server or not rows:
+            return rows
+        if self._now is None:
+            self._now = int(rows[0][-1])
+        return [row[:-1] for row in rows if row[0] is not None]
 
     def of_pull(self, number: int) -> list[dict[str, Any]]:
         """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""
@@ -68,9 +78,11 @@ class DatabaseEvents:
 
     def now(self) -> int:
         """The moment, by the clock of the server; where there is none, by that of this machine."""
-        if self._connection.dialect.name != "postgresql":
+        if not self._on_server:
             return time.time_ns() // 1_000
-        return int(driver_of(self._connection).execute(self._words.now).fetchone()[0])
+        if self._now is None:
+            self._now = int(driver_of(self._connection).execute(self._words.now).fetchone()[0])
+        return self._now
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         """Adds the events, whose sequences follow each other."""

@@ -11,7 +11,7 @@ file, one thread at a time.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from threading import RLock
 from typing import Any
@@ -56,7 +56,10 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends, or nothing when it raises."""
         with self._one(), self._place_in_queue() as place, self._under_way():
+            if self.file is not None and self.file.closed:
+                self.settle()
             connection = self._entered({})
+            connection.info.pop(KEPT, None)  # of a step that failed
             try:
                 yield connection
                 try:
@@ -67,8 +70,7 @@ class Database:
             except BaseException as error:
                 _abandon(connection, error)
                 raise
-            kept = connection.info.pop(KEPT, None)
-            if self.file is not None and kept is not None:
+            if self.file is not None and (kept := connection.info.pop(KEPT, None)):
                 self.file.queue.note(place, *kept)
             self._check_log_after(connection)
             connection.close()
@@ -120,13 +122,10 @@ class Database:
                 "was in use when this process was forked, amid a step: fork before or after, or start a new process"
             )
             raise StorageUnavailable(str(self.address), detail)
-        if self._fixed.taken_not_to_change:
-            self.engine.dispose()  # that was for one look: the next one finds out anew how the file may be read
-        if self._one_at_a_time is None:
+        if self._fixed.for_one_look:
+            self.engine.dispose()  # the next look finds out anew how the file may be read, or written
+        with self._one_at_a_time or nullcontext():
             yield
-        else:
-            with self._one_at_a_time:
-                yield
 
     def _under_way(self) -> AbstractContextManager[None]:
         """Inside, a step is under way."""
@@ -191,12 +190,14 @@ class Database:
             connection = self.engine.raw_connection()
             try:
                 self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
-                self.file.settled = True
+                self.file.settled, self.file.closed = True, False
             finally:
                 connection.close()
 
     def close(self) -> None:
         """Gives back every connection that is not in use; who goes on gets new ones."""
+        if self.file is not None and self.file.settled:
+            self.file.settled, self.file.closed = False, True
         _end(self.engine, self.file, self._process)
 
 

@@ -23,6 +23,7 @@ class FixedFile:
     def __init__(self, address: Address) -> None:
         self._address = address
         self._seen: tuple[int, int, int] | None = None  # the file that is taken not to change
+        self.for_one_look = False  # whether the last connection was made where nothing may be written
 
     @property
     def taken_not_to_change(self) -> bool:
@@ -32,7 +33,8 @@ class FixedFile:
     def usable(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         """The connection, or another one that can read; a log without its index is refused by name."""
         path, self._seen = self._address.path, None
-        if path is None or not is_fixed(path):
+        self.for_one_look = path is not None and is_fixed(path)
+        if path is None or not self.for_one_look:
             return connection
         try:
             connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()

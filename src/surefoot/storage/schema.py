@@ -62,13 +62,20 @@ def check_prepared(database: Database) -> None:
 
 def upgraded(database: Database) -> tuple[str | None, str]:
     """The arrangement of the tables before and after everything was done to make it the present one."""
+    with database.reading() as connection:
+        _check_known(revision_of(connection), database.address)
     with database.writing() as connection:
         one_at_a_time(connection)
         before = revision_of(connection)
-        if before is not None and before not in REVISIONS:
-            check_revision(before, database.address)
+        _check_known(before, database.address)
         migrate(connection)
     return before, REVISIONS[-1]
+
+
+def _check_known(revision: str | None, address: Address) -> None:
+    """Refuses what never was, and what is newer, before anything is touched."""
+    if revision is not None and revision not in REVISIONS:
+        check_revision(revision, address)
 
 
 def migrate(connection: Connection) -> None:

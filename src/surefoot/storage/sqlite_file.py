@@ -40,6 +40,7 @@ class SQLiteFile:
         self.log = self.path.with_name(self.path.name + "-wal")
         self.queue = Queue(self.path, permissions(self.path))
         self.settled = False  # whether it is known to be one of ours, which has its log while it is open
+        self.closed = False  # whether it was settled, and closed since
         self._here = local()
 
     def opened(self, patience: float) -> sqlite3.Connection:

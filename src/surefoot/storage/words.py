@@ -21,6 +21,17 @@ class Words(NamedTuple):
     now: str
 
 
+_MICROSECONDS = "floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+
+# A server tells the time along with the events, which saves everybody who waits a question; and the time alone where
+# there are no events.
+WITH_CLOCK = (
+    f"SELECT {NAMES}, clock FROM (SELECT {_MICROSECONDS} AS clock) AS clocks "
+    f"LEFT JOIN ({CHOSEN} AND sequence > ? ORDER BY sequence LIMIT ?) AS found ON true ORDER BY sequence"
+)
+
+
 @cache
 def words_for(database: str) -> Words:
     """The statements for "sqlite" or "postgresql"."""
@@ -29,10 +40,10 @@ def words_for(database: str) -> Words:
     words = Words(
         there=there,
         lock=there + " FOR UPDATE" if postgres else there,  # SQLite has locked everything already
-        after=CHOSEN + " AND sequence > ? ORDER BY sequence LIMIT ?",
+        after=WITH_CLOCK if postgres else CHOSEN + " AND sequence > ? ORDER BY sequence LIMIT ?",
         at=CHOSEN + " AND sequence = ?",
         keyed=CHOSEN + ' AND "key" = ?',
         append=f"INSERT INTO surefoot_events (study, {NAMES}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})",
-        now="SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+        now=f"SELECT {_MICROSECONDS}",
     )
     return Words(*(each.replace("?", "%s") for each in words)) if postgres else words
