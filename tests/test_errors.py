@@ -18,6 +18,7 @@ from surefoot.errors import (
     Held,
     Implausible,
     InvalidInput,
+    KeyUsed,
     MissingExtra,
     NotEnoughMemory,
     NotFrozen,
@@ -33,10 +34,12 @@ from surefoot.errors import (
     StorageDamaged,
     StorageError,
     StorageFull,
+    StorageIncomplete,
     StorageNewer,
     StorageOutdated,
     StorageReadOnly,
     StorageUnavailable,
+    StorageUncertain,
     StudyDiffers,
     StudyExists,
     StudyNotFound,
@@ -57,6 +60,7 @@ ALL = [
     StudyNotFound("power", "sqlite:///lab.db", ["powder", "pumps"]),
     StudyNotFound("power", "sqlite:///lab.db"),
     StudyExists("power", "sqlite:///lab.db"),
+    KeyUsed("7d1c", "tell, with other values"),
     StudyDiffers("power", "problem"),
     Frozen("power", "smoke in the lab.", "Ada"),
     Alarmed("reward: its effect is not proportional to the level"),
@@ -66,6 +70,7 @@ ALL = [
     AlreadyTold(7, {"reward": 1.0, "safety": [0.5]}, {"reward": 2.0, "safety": [0.5]}),
     PullClosed(7, "stale", "nobody came back"),
     PullClosed(7, "voided", "the wrong bottle"),
+    PullClosed(7, "stale", "nobody came back", True),
     Recalled(7, "recalled", "its level is not certified any more"),
     NotTold(7, "open"),
     NotTold(7, "voided"),
@@ -79,7 +84,7 @@ ALL = [
         kind("sqlite:///lab.db", "does not do this (disk I/O error)")
         for kind in (
             StorageBusy, StorageDamaged, StorageError, StorageFull, StorageNewer, StorageOutdated, StorageReadOnly,
-            StorageUnavailable,
+            StorageUnavailable, StorageIncomplete, StorageUncertain,
         )
     ),
 ]  # fmt: skip

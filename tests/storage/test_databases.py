@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from surefoot.storage.databases import PATIENCE
+from surefoot.storage.engines import PATIENCE
 from surefoot.storage.store import open_store
 
 

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import text
 
 from surefoot.errors import StorageBusy
-from surefoot.storage import databases
+from surefoot.storage import engines
 from surefoot.storage.queue import Queue, TooLong
 from surefoot.storage.store import open_store
 
@@ -96,7 +96,7 @@ def test_a_killed_holder_and_a_killed_waiter_hold_up_nobody(path: Path) -> None:
 
 
 def test_a_stopped_holder_is_waited_for_and_then_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(databases, "PATIENCE", 0.3)
+    monkeypatch.setattr(engines, "PATIENCE", 0.3)
     database = open_store(f"sqlite:///{tmp_path / 'power.db'}", create=True)._database  # type: ignore[attr-defined]
     process = holder(tmp_path / "power.db")
     assert held(process)
@@ -139,7 +139,7 @@ def test_a_queue_of_nonsense_is_used_all_the_same(path: Path) -> None:
 def test_a_forked_child_does_not_keep_the_place_of_its_parent(path: Path) -> None:
     """Otherwise a parent that is killed would hold up everybody for as long as a child of it lives."""
     code = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom surefoot.storage import databases\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom surefoot.storage import engines\n"
         "from surefoot.storage.queue import Queue\n"
         "with Queue(Path(sys.argv[1]), 0o600).turn(60.0):\n"
         "    child = os.fork()\n"

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 import surefoot as sf
 from surefoot.errors import StorageBusy, StorageUnavailable, StorageUncertain
-from surefoot.storage import databases, store
+from surefoot.storage import engines, store
 from surefoot.storage.store import open_store
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -62,7 +62,7 @@ def test_a_transaction_that_idled_for_too_long_is_a_lost_connection(
     database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not damage, and the step is made on a new connection."""
-    monkeypatch.setattr(databases, "PATIENCE", 0.05)  # a quarter of a second in which nothing is asked
+    monkeypatch.setattr(engines, "PATIENCE", 0.05)  # a quarter of a second in which nothing is asked
     study = begun(database())
     monkeypatch.undo()
     slept: list[bool] = []

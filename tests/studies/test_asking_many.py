@@ -41,9 +41,8 @@ def test_pulls_that_are_asked_for_together_show_one_gap(tmp_path: Path) -> None:
 def test_nobody_waits_while_many_pulls_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever tells a result in the middle of the choice is not kept waiting, and the choice is made anew."""
     from surefoot.live.learner import Learner
-    from surefoot.storage import databases
 
-    monkeypatch.setattr(databases, "PATIENCE", 0.2)  # seconds until who waits gives up
+    monkeypatch.setattr(engines, "PATIENCE", 0.2)  # seconds until who waits gives up
     storage = f"sqlite:///{tmp_path / 'a.db'}"
     study, other = begun(storage), sf.load_study("power", storage)
     first, second = other.ask(2)

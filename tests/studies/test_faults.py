@@ -30,7 +30,7 @@ from surefoot.errors import (
     StorageUnavailable,
     SurefootError,
 )
-from surefoot.storage import databases, store
+from surefoot.storage import engines, store
 from surefoot.storage.maintenance import backup, upgrade
 from surefoot.studies.integrity import check_storage
 
@@ -238,7 +238,7 @@ def test_a_file_that_is_exchanged_under_an_open_study_is_noticed(tmp_path: Path,
 
 
 def test_a_storage_that_is_locked_for_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(databases, "PATIENCE", 0.3)
+    monkeypatch.setattr(engines, "PATIENCE", 0.3)
     study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
     pull = study.ask()
     other = sqlite3.connect(path_of(study), isolation_level=None)
@@ -428,7 +428,7 @@ def test_a_server_that_stays_away_is_named(own_server: Any, monkeypatch: pytest.
 
 
 def test_an_address_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(databases, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(sf.errors.MissingExtra, match=r"surefoot\[postgres\]"):
         sf.create_study(arena()[1], name="x", storage="postgresql://nobody@localhost/x")
     with pytest.raises(InvalidInput):

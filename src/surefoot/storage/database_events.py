@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from surefoot.storage import tables
-from surefoot.storage.databases import KEPT, driver_of
+from surefoot.storage.databases import KEPT
+from surefoot.storage.engines import driver_of
 from surefoot.storage.protocol import COLUMNS
 from surefoot.storage.words import words_for
 

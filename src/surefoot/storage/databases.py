@@ -12,25 +12,21 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 from weakref import WeakSet, finalize
 
-from sqlalchemy import Connection, Engine, QueuePool, StaticPool, create_engine, event
+from sqlalchemy import Connection, Engine
 
-from surefoot.errors import MissingExtra, StorageBusy, StorageUnavailable
-from surefoot.storage import sqlite_file
+from surefoot.errors import StorageBusy, StorageUnavailable
+from surefoot.storage import engines, sqlite_file
 from surefoot.storage.addresses import Address
 from surefoot.storage.faults import COMMITTING, is_lost_connection
-from surefoot.storage.forking import close_with, is_spoiled, leave_sockets_to_parent, noted_socket, under_way
+from surefoot.storage.forking import close_with, is_spoiled, leave_sockets_to_parent, under_way
 from surefoot.storage.queue import TooLong, leave_queues_to_parent
 from surefoot.storage.read_only import FixedFile, is_fixed
 from surefoot.storage.sqlite_file import SQLiteFile
 from surefoot.storage.watch import Watch
-
-PATIENCE = 30.0  # seconds that a writer waits for another
-READS = "surefoot_reads"  # the execution option of a transaction that writes nothing
 
 
 class Database:
@@ -43,7 +39,9 @@ class Database:
         self._fixed = FixedFile(address)
         self.file = SQLiteFile(address, address.path) if address.path is not None and connection is None else None
         postgres = address.url.get_backend_name() == "postgresql"
-        self.engine = _postgres(address) if postgres else _sqlite(self.file, create, self._fixed, connection)
+        self.engine = (
+            engines.postgres(address) if postgres else engines.sqlite(self.file, create, self._fixed, connection)
+        )
         self.locks_rows = self.engine.dialect.name == "postgresql"
         self._one_at_a_time = RLock() if self.file is None and not postgres else None
         self.users: WeakSet[Any] = WeakSet()  # the stores that share it
@@ -78,7 +76,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One unchanging view of the database, which disturbs nobody."""
-        options: dict[str, Any] = {READS: True}
+        options: dict[str, Any] = {engines.READS: True}
         if self.locks_rows:
             options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._one(), self._under_way():
@@ -137,7 +135,7 @@ class Database:
         if self.file is None or is_fixed(self.file.path):
             yield None
             return
-        turn = self.file.queue.turn(PATIENCE)
+        turn = self.file.queue.turn(engines.PATIENCE)
         try:
             place = turn.__enter__()
         except TooLong:
@@ -170,7 +168,7 @@ class Database:
 
     def _rescue(self, connection: Connection, watch: Watch) -> None:
         """Goes on after the log of this connection was removed, with all that was in it."""
-        mine = driver_of(connection)
+        mine = engines.driver_of(connection)
         watch.bring_in(mine)
         self.engine.dispose()
         try:
@@ -189,7 +187,7 @@ class Database:
         with self._under_way():
             connection = self.engine.raw_connection()
             try:
-                self.file.begin_log(connection.driver_connection, PATIENCE)  # type: ignore[arg-type]
+                self.file.begin_log(connection.driver_connection, engines.PATIENCE)  # type: ignore[arg-type]
                 self.file.settled, self.file.closed = True, False
             finally:
                 connection.close()
@@ -237,11 +235,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
-def driver_of(connection: Connection) -> Any:
-    """The driver's own connection."""
-    return connection.connection.dbapi_connection
-
-
 def _abandon(connection: Connection, error: BaseException | None) -> None:
     """Takes back what was begun, and gives back the connection; one that is lost is thrown away."""
     try:
@@ -255,64 +248,3 @@ def _abandon(connection: Connection, error: BaseException | None) -> None:
     finally:
         with suppress(Exception):
             connection.close()
-
-
-def _sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqlite3.Connection | None) -> Engine:
-    """The engine of an SQLite file, or of a database in memory."""
-    if file is not None and not file.path.exists():
-        if not create:
-            raise StorageUnavailable(str(file.address), "does not exist")
-        with suppress(OSError):  # SQLite has better words for it
-            sqlite_file.make(file.path)
-
-    def connect() -> sqlite3.Connection:
-        if file is None:
-            return settings(given or sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
-        file.check_complete()
-        connection = file.opened(PATIENCE)
-        try:
-            connection = settings(fixed.usable(connection))
-            if not is_fixed(file.path):
-                if file.without_log:
-                    connection.execute("PRAGMA journal_mode = TRUNCATE")
-                elif file.settled and not sqlite_file.says_log(file.path):
-                    file.begin_log(connection, PATIENCE)
-            return connection
-        except BaseException:
-            connection.close()
-            raise
-
-    def settings(connection: sqlite3.Connection) -> sqlite3.Connection:
-        if given is None:
-            connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        return connection
-
-    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool if file is None else QueuePool)
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        """The driver would begin by itself, late and without the lock."""
-        reads = connection.get_execution_options().get(READS)
-        driver_of(connection).execute("BEGIN" if reads else "BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _postgres(address: Address) -> Engine:
-    """The engine of a PostgreSQL database. What a server takes for granted is said, whatever its own settings are."""
-    if find_spec("psycopg") is None:
-        raise MissingExtra("psycopg", "postgres")
-    import psycopg
-
-    arguments: dict[str, Any] = {"connect_timeout": 10, **address.arguments()}
-    if "options" not in arguments:
-        # A program that was stopped with a lock in hand must not hold up the others for ever.
-        patience, idle = int(1000 * PATIENCE), int(4000 * PATIENCE)
-        arguments["options"] = f"-c lock_timeout={patience} -c idle_in_transaction_session_timeout={idle}"
-    return create_engine(
-        "postgresql+psycopg://",  # what is secret is known to the driver alone
-        creator=lambda: noted_socket(psycopg.connect(**arguments)),
-        isolation_level="READ COMMITTED",
-        pool_use_lifo=True,
-    )

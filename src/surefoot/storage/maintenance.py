@@ -15,7 +15,8 @@ from surefoot.files import NO_ROOM, as_path, beside, forget_unfinished_of, give_
 from surefoot.storage import sqlite_file, tables
 from surefoot.storage.addresses import Address, address_of, file_address
 from surefoot.storage.database_events import BULK
-from surefoot.storage.databases import PATIENCE, Database
+from surefoot.storage.databases import Database
+from surefoot.storage.engines import PATIENCE
 from surefoot.storage.faults import named_faults
 from surefoot.storage.schema import check_prepared, prepare, revision_of, upgraded
 from surefoot.storage.sqlite_file import JOURNALS, TRUNCATE, TRUNCATED, WAL, SQLiteFile

@@ -12,7 +12,8 @@ from surefoot.errors import InvalidInput, KeyUsed, StorageDamaged, StudyExists, 
 from surefoot.storage import tables
 from surefoot.storage.addresses import FORMS, Address, address_of
 from surefoot.storage.database_events import BULK, DatabaseEvents
-from surefoot.storage.databases import KEPT, Database, driver_of
+from surefoot.storage.databases import KEPT, Database
+from surefoot.storage.engines import driver_of
 from surefoot.storage.faults import named_faults
 from surefoot.storage.protocol import VERBS, Arms, Events, Result, Store, StudyRow
 from surefoot.storage.schema import check_prepared, one_at_a_time, prepare
