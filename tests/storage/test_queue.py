@@ -139,7 +139,7 @@ def test_a_queue_of_nonsense_is_used_all_the_same(path: Path) -> None:
 def test_a_forked_child_does_not_keep_the_place_of_its_parent(path: Path) -> None:
     """Otherwise a parent that is killed would hold up everybody for as long as a child of it lives."""
     code = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom surefoot.storage import engines\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom surefoot.storage import databases\n"
         "from surefoot.storage.queue import Queue\n"
         "with Queue(Path(sys.argv[1]), 0o600).turn(60.0):\n"
         "    child = os.fork()\n"

@@ -9,6 +9,7 @@ from small_studies import begun, driven, measured
 import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.live.pulls import MOST_AT_ONCE
+from surefoot.storage import engines
 
 
 def test_a_question_for_more_than_the_cap_is_refused_by_name(tmp_path: Path) -> None:
