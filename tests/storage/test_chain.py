@@ -1,12 +1,15 @@
 """The bytes that are hashed are fixed for ever: they are computed here once more, from docs/chain.md alone."""
 
 import json
+import re
 import struct
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import surefoot as sf
 from surefoot.storage.chain import ChainBroken, chained, origin_of, verified
 from surefoot.storage.protocol import COLUMNS, StudyRow
 
@@ -64,3 +67,18 @@ def test_every_column_counts(column: str) -> None:
             changed = [rows[0], [*rows[1][:place], value, *rows[1][place + 1 :]]]
             with pytest.raises(ChainBroken):
                 list(verified(origin, changed))
+
+
+def test_the_page_verifies_an_export_with_the_standard_library_alone(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "chain.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, "chain.md", "exec"), names)
+    study = sf.create_study(sf.worlds.limited().default_problem(), name="größe", storage="memory", max_pulls=9)
+    try:
+        study.run(sf.worlds.limited().measure, max_pulls=4)
+        study.freeze("smoke", "Ada", key="k")
+        study.export(tmp_path / "a.study")
+        assert names["head_of"](tmp_path / "a.study") == study.head
+    finally:
+        sf.delete_study("größe", "memory")

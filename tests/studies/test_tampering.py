@@ -23,6 +23,7 @@ from scenes import arena
 from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.storage.maintenance import backup
 from surefoot.studies.integrity import check_storage
+from surefoot.studies.listing import heads_in
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +220,9 @@ def test_what_is_no_such_key_is_refused_by_name(study: sf.Study, keys: tuple[Pat
             study.sign(path)
     with pytest.raises(InvalidInput, match="signed_by"):
         study.audit(head=study.sign(keys[0]), signed_by=keys[0])
+
+
+def test_a_backup_and_an_upgrade_tell_every_head(study: sf.Study, tmp_path: Path) -> None:
+    begun(study.storage, name="nothing yet")
+    heads = heads_in(f"sqlite:///{backup(study.storage, tmp_path / 'copy.db')}")
+    assert heads == {name: sf.load_study(name, study.storage).head for name in ("power", "nothing yet")}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.characters import in_one_line, is_printable
 from surefoot.errors import UnreadableWarning, counted, outside
+from surefoot.storage.chain import origin_of
 from surefoot.storage.store import open_store
 
 if TYPE_CHECKING:
@@ -42,6 +43,18 @@ def list_studies(storage: str | None = None) -> list[dict[str, Any]]:
             UnreadableWarning,
             stacklevel=outside(),
         )
+    return found
+
+
+def heads_in(storage: str | None = None) -> dict[str, str]:
+    """The head of every study in the storage that can be read, by its name: to be noted, not verified."""
+    store, found = open_store(storage), {}
+    for listed in map(as_listed, store.listed()):
+        if listed["unreadable"] is None:
+            identity, row, arms = store.find(listed["name"])
+            last = store.read(identity, row.name, lambda stored, last=listed["events"]: stored.at(last))  # type: ignore[misc]
+            head = origin_of(row, arms.digest) if last is None else bytes(last["hash"])
+            found[row.name] = head.hex()
     return found
 
 
