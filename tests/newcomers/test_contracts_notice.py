@@ -278,7 +278,7 @@ class AtOnce(Events):
 
 
 class Hasty(JsonLines):
-    def write(self, study: int, name: str, work: Any) -> Any:
+    def write(self, study: int, name: str, work: Any, meanwhile: Any = None) -> Any:
         with self._alone():
             return work(AtOnce(self, study, self._events(study, name).kept))
 

@@ -83,6 +83,11 @@ class Learner:
         found = [decision_of(answers, p) for p in range(count, count + n)]
         return [(decision._replace(gap=gap), margin) for decision, margin in found]
 
+    def make_ready(self) -> None:
+        """Compiles what judges a result, if that was not needed yet."""
+        if not self._expected_before:
+            self.expected(0, 0.0)
+
     def expected(self, arm: int, level: float) -> tuple[Floats, Floats]:
         """The lowest and the highest mean of each signal, as the core sees it, that is still possible for a pull of
         this arm at this level; infinite where nothing is known.                                             (E6)"""

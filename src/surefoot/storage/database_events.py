@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from surefoot.storage import tables
 from surefoot.storage.databases import KEPT
@@ -54,8 +54,8 @@ class DatabaseEvents:
 
     def of_pull(self, number: int) -> list[dict[str, Any]]:
         """The events of this pull in full: the one that opened it and, if there is one, the one that closed it."""
-        found = select(tables.events).where(self._mine, tables.events.c.number == number, tables.events.c.step >= 0)
-        return [dict(row._mapping) for row in self._connection.execute(found.order_by(tables.events.c.step))]
+        found = driver_of(self._connection).execute(self._words.of_pull, (self._study, number))
+        return [self._whole(row) for row in found.fetchall()]
 
     def at(self, sequence: int) -> dict[str, Any] | None:
         """The event with this sequence in full."""

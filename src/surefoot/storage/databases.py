@@ -10,7 +10,7 @@ file, one thread at a time.
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
@@ -51,9 +51,12 @@ class Database:
         self._ending = finalize(self, _end, self.engine, self.file, self._process)  # nobody has to close it
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction: all of it is kept when the block ends, or nothing when it raises."""
-        with self._one(), self._place_in_queue() as place, self._under_way():
+    def writing(self, meanwhile: Callable[[], object] | None = None) -> Iterator[Connection]:
+        """A transaction: all of it is kept when the block ends, or nothing when it raises.
+
+        What can be done while others write is done before it begins, if one has to wait for them.
+        """
+        with self._one(), self._place_in_queue(meanwhile) as place, self._under_way():
             if self.file is not None and self.file.closed:
                 self.settle()
             connection = self._entered({})
@@ -130,12 +133,12 @@ class Database:
         return under_way(None if self.file is None else self.file.path)
 
     @contextmanager
-    def _place_in_queue(self) -> Iterator[int | None]:
+    def _place_in_queue(self, meanwhile: Callable[[], object] | None) -> Iterator[int | None]:
         """One's turn among those who write to the same file."""
         if self.file is None or is_fixed(self.file.path):
             yield None
             return
-        turn = self.file.queue.turn(engines.PATIENCE)
+        turn = self.file.queue.turn(engines.PATIENCE, meanwhile)
         try:
             place = turn.__enter__()
         except TooLong:

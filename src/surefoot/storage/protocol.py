@@ -108,10 +108,13 @@ class Store(Protocol):
         With a key nothing happens if a study of this name was deleted with it before; KeyUsed if another one was.
         """
 
-    def write(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
+    def write(
+        self, study: int, name: str, work: Callable[[Events], Result], meanwhile: Callable[[], object] | None = None
+    ) -> Result:
         """What the work returns, once everything that it appended is kept; nobody else writes meanwhile.
 
         If the work raises, nothing of it is kept. It may be done anew, so it must begin by reading what happened.
+        `meanwhile` may be called, once, while one waits for others: then less is left to do when the turn has come.
         StudyNotFound if the study is gone.
         """
 

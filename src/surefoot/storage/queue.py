@@ -14,7 +14,7 @@ import errno
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from weakref import WeakSet
@@ -32,6 +32,7 @@ SERVED, LAST = 8, 16  # where the number stands that is being served, and what w
 NUMBERS = 1 << 40  # the byte of the first number: far beyond the end of the file, where locks are allowed
 _LOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, and the process: a `struct flock` of 64 bits
 _ONE, _TWO = struct.Struct("<q"), struct.Struct("<qq")
+NEAR = 2  # numbers before one's own, when it is time to do what can be done before
 SHORTEST, LONGEST = 0.00005, 0.02  # seconds between two looks
 LIKELY = 0.0004  # seconds that one who is served is taken to need
 
@@ -51,8 +52,11 @@ class Queue:
         _queues.add(self)
 
     @contextmanager
-    def turn(self, patience: float) -> Iterator[int | None]:
-        """One's turn to write, with the descriptor that holds it; TooLong when it does not come in time."""
+    def turn(self, patience: float, meanwhile: Callable[[], object] | None = None) -> Iterator[int | None]:
+        """One's turn to write, with the descriptor that holds it; TooLong when it does not come in time.
+
+        What can be done before is done meanwhile, once, when hardly anybody is left in front.
+        """
         if fcntl is None:
             yield None
             return
@@ -66,7 +70,7 @@ class Queue:
             with suppress(OSError):
                 number = _drawn(descriptor, time.monotonic() + patience)
             if number is not None:
-                _wait(descriptor, number, time.monotonic() + patience)
+                _wait(descriptor, number, time.monotonic() + patience, meanwhile)
             yield descriptor
         finally:
             self._give_back(descriptor, number)
@@ -217,12 +221,16 @@ def _drawn(descriptor: int, give_up: float) -> int | None:
         _set(descriptor, fcntl.F_UNLCK, COUNTER)
 
 
-def _wait(descriptor: int, number: int, give_up: float) -> None:
+def _wait(descriptor: int, number: int, give_up: float, meanwhile: Callable[[], object] | None) -> None:
     """Until nobody has a smaller number: those far back look seldom, the next one often."""
     while _taken(descriptor, NUMBERS, number):
         if time.monotonic() > give_up:
             raise TooLong
         before = number - _read(descriptor, SERVED)
+        if meanwhile is not None and before <= NEAR:
+            meanwhile()
+            meanwhile = None
+            continue
         time.sleep(min(SHORTEST if before <= 1 else LIKELY * (before - 1), LONGEST))
     os.pwrite(descriptor, _ONE.pack(number), SERVED)
 

@@ -18,11 +18,14 @@ LONGEST_PAUSE = 1.0  # seconds between two calls
 _known: set[object] = set()  # addresses that have answered before
 
 
-def written_to(database: Database, work: Callable[[Connection], Result], seconds: float) -> Result:
+def written_to(
+    database: Database, work: Callable[[Connection], Result], seconds: float,
+    meanwhile: Callable[[], object] | None = None,
+) -> Result:  # fmt: skip
     """The result of the work in a transaction of its own."""
 
     def attempt() -> Result:
-        with database.writing() as connection:
+        with database.writing(meanwhile) as connection:
             return work(connection)
 
     return again_while_away(database, attempt, seconds, "; nothing of this step was kept")

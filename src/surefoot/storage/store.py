@@ -128,7 +128,9 @@ class DatabaseStore:
 
     # -- events ---------------------------------------------------------------------------------------------
 
-    def write(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
+    def write(
+        self, study: int, name: str, work: Callable[[Events], Result], meanwhile: Callable[[], object] | None = None
+    ) -> Result:
         """What the work returns, once everything that it appended is kept; nobody else writes meanwhile.
 
         A server that went away is called again, and the work is done anew: it must begin by reading what happened.
@@ -138,7 +140,7 @@ class DatabaseStore:
             self._lock(connection, study, name)
             return work(DatabaseEvents(connection, study))
 
-        return written_to(self._database, locked, RECONNECTING)
+        return written_to(self._database, locked, RECONNECTING, meanwhile)
 
     def read(self, study: int, name: str, work: Callable[[Events], Result]) -> Result:
         """What the work returns, which sees the events of the study as they are at one moment."""

@@ -89,7 +89,10 @@ events = Table(
     UniqueConstraint("study", "number", "step"),
     sqlite_with_rowid=False,
 )
-Index("uq_surefoot_events_study_key", events.c.study, events.c.key, unique=True)
+Index(  # only of the few that have one: every other event would pay for it
+    "uq_surefoot_events_study_key", events.c.study, events.c.key, unique=True,
+    sqlite_where=events.c.key.is_not(None), postgresql_where=events.c.key.is_not(None),
+)  # fmt: skip
 
 deletions = Table(
     "surefoot_deletions",

@@ -16,6 +16,7 @@ class Words(NamedTuple):
     lock: str
     after: str
     at: str
+    of_pull: str
     keyed: str
     append: str
     now: str
@@ -42,6 +43,7 @@ def words_for(database: str) -> Words:
         lock=there + " FOR UPDATE" if postgres else there,  # SQLite has locked everything already
         after=WITH_CLOCK if postgres else CHOSEN + " AND sequence > ? ORDER BY sequence LIMIT ?",
         at=CHOSEN + " AND sequence = ?",
+        of_pull=CHOSEN + " AND number = ? AND step >= 0 ORDER BY step",
         keyed=CHOSEN + ' AND "key" = ?',
         append=f"INSERT INTO surefoot_events (study, {NAMES}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})",
         now=f"SELECT {_MICROSECONDS}",

@@ -19,8 +19,9 @@ from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
-from surefoot.studies.handle import Handle, Settings, Step
+from surefoot.studies.handle import Handle, Settings
 from surefoot.studies.signatures import SignedHead
+from surefoot.studies.step import Step
 from surefoot.studies.study import Study
 
 

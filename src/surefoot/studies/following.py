@@ -7,7 +7,7 @@ from surefoot.errors import Implausible, PullClosed, Recalled, SurefootError
 from surefoot.live.ledger import Holding
 from surefoot.storage.protocol import Events
 from surefoot.studies.entries import StudyLedger
-from surefoot.studies.handle import Before
+from surefoot.studies.step import Before
 
 REFUSALS = {kind.__name__: kind for kind in (Implausible, PullClosed, Recalled)}  # that come after something was kept
 

@@ -8,13 +8,12 @@ not be seen with events that may still be taken back, nor by one whose view of t
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from threading import RLock
 from time import perf_counter
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import WeakSet
 
-from surefoot.errors import StorageDamaged
+from surefoot.errors import StorageDamaged, SurefootError
 from surefoot.live.kept import HistoryNeeded
 from surefoot.live.ledger import Intake
 from surefoot.policies import Policy
@@ -25,20 +24,10 @@ from surefoot.studies import events
 from surefoot.studies.consequences import alarms_in, end_of, recalls_in
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
-from surefoot.studies.keys import Keyed
 from surefoot.studies.snapshots import Snapshots, differs
+from surefoot.studies.step import Before, Step
 
-Decide = Callable[[StudyLedger, Events], list[Event]]
 Found = TypeVar("Found")
-
-
-class Before(NamedTuple):
-    """How a study stood before a verb."""
-
-    sequence: int
-    pulls: int
-    alarms: int
-    held: frozenset[int]
 
 
 class Settings(NamedTuple):
@@ -52,23 +41,6 @@ class Settings(NamedTuple):
     alarm_level: float
 
 
-def nothing() -> None:
-    """Nothing is to be done before."""
-
-
-@dataclass(frozen=True)
-class Step(Generic[Found]):
-    """What a verb does to a study: the events that it decides on, and what it answers once they are entered.
-
-    All of it may happen several times, when the storage was lost on the way: `begin` takes back what an attempt left.
-    """
-
-    decide: Decide
-    conclude: Callable[[StudyLedger, Before], Found]
-    begin: Callable[[], object] = nothing
-    keyed: Keyed[Found] | None = None
-
-
 class Handle:
     """One study in a storage, as this process has it open."""
 
@@ -80,7 +52,7 @@ class Handle:
         self._all = False  # whether every event is to be replayed, and no snapshot to be begun with
         _open_here.add(self)
 
-    def write(self, step: "Step[Found]") -> Found:
+    def write(self, step: Step[Found]) -> Found:
         """The answer of the step, once the events that were decided on are kept.
 
         Every step has a writer of its own. Where the acknowledgement of a commit was lost, the events are found by it
@@ -99,6 +71,7 @@ class Handle:
 
         with self.lock:
             try:
+                self._be_ready()
                 answer = self._written(work)
             except BaseException:
                 if attempts:  # what is in memory may not be what is stored
@@ -109,10 +82,22 @@ class Handle:
     def _written(self, work: Callable[[Events], Found]) -> Found:
         """What the work in a transaction of its own returns; the whole history is read before it, if it is needed."""
         try:
-            return self.store.write(self.identity, self.name, work)
+            return self.store.write(self.identity, self.name, work, self._follow)
         except HistoryNeeded:
             self.store.read(self.identity, self.name, self._read_all)
-            return self.store.write(self.identity, self.name, work)
+            return self.store.write(self.identity, self.name, work, self._follow)
+
+    def _be_ready(self) -> None:
+        """Compiles, and reads a study that is not known yet, before anybody has to wait for it."""
+        if self._ledger is None:
+            self._follow()
+        if self._ledger is not None:
+            self._ledger.learner.make_ready()
+
+    def _follow(self) -> None:
+        """Catches up with others before the lock; who cannot finds out why with it."""
+        with suppress(SurefootError, HistoryNeeded):
+            self.store.read(self.identity, self.name, self.catch_up)
 
     def look(self, see: Callable[[StudyLedger, Events], Found]) -> Found:
         """What one sees who looks at the study at one moment; nothing changes meanwhile."""
@@ -221,7 +206,7 @@ class Handle:
         ledger.where, ledger.head = str(self.store.address), self.origin
         return ledger
 
-    def _stepped(self, stored: Events, step: "Step[Found]", writer: int, attempts: list[Before]) -> Found:
+    def _stepped(self, stored: Events, step: Step[Found], writer: int, attempts: list[Before]) -> Found:
         """One attempt at a step."""
         if attempts:
             self._ledger = None  # its last events may not be stored
@@ -242,7 +227,7 @@ class Handle:
         return self._append(ledger, stored, decided, step, writer, before)
 
     def _append(
-        self, ledger: StudyLedger, stored: Events, decided: list[Event], step: "Step[Found]", writer: int,
+        self, ledger: StudyLedger, stored: Events, decided: list[Event], step: Step[Found], writer: int,
         before: Before,
     ) -> Found:  # fmt: skip
         """The answer, once the events are added to the storage and to the ledger, with what follows from them: results

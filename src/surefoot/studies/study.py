@@ -41,7 +41,7 @@ from surefoot.studies.corrections import Corrected, New, corrected_before, corre
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
 from surefoot.studies.following import Followed, followed, silent
-from surefoot.studies.handle import Before, Decide, Handle, Settings, Step
+from surefoot.studies.handle import Handle, Settings
 from surefoot.studies.history import Result, frame_of, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
@@ -51,6 +51,7 @@ from surefoot.studies.refusals import events_of, refuse_if_closed, refuse_if_sto
 from surefoot.studies.running import Callback, Measure, run_study
 from surefoot.studies.signatures import SignedHead, signed_head
 from surefoot.studies.status import StudyStatus, status_of
+from surefoot.studies.step import Before, Decide, Step
 from surefoot.studies.telling import Said, Telling, events_for
 from surefoot.studies.transfer import export_study
 

@@ -89,7 +89,7 @@ class JsonLines:
             if not used:
                 self._keep({"study": self.find(name)[0], "deleted": name, "key": key})
 
-    def write(self, study: int, name: str, work: Callable[[Events], Any]) -> Any:
+    def write(self, study: int, name: str, work: Callable[[Events], Any], meanwhile: Any = None) -> Any:
         with self._alone():
             events = self._events(study, name)
             result = work(events)

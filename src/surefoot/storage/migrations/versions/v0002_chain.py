@@ -25,7 +25,11 @@ def upgrade() -> None:
     op.add_column("surefoot_studies", sa.Column("unchained", sa.BigInteger, nullable=False, server_default="0"))
     op.add_column("surefoot_events", sa.Column("key", sa.String(200)))
     op.add_column("surefoot_events", sa.Column("hash", sa.LargeBinary))
-    op.create_index("uq_surefoot_events_study_key", "surefoot_events", ["study", "key"], unique=True)
+    has_key = sa.text('"key" IS NOT NULL')
+    op.create_index(
+        "uq_surefoot_events_study_key", "surefoot_events", ["study", "key"], unique=True, sqlite_where=has_key,
+        postgresql_where=has_key,
+    )  # fmt: skip
     op.create_table(
         "surefoot_deletions",
         sa.Column("id", sa.Integer, nullable=False, autoincrement=True),
