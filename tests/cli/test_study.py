@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from forging import edit, forge
 from surefoot.cli import main
 from surefoot.cli.study_stops import seconds_in
 from surefoot.errors import InvalidInput
@@ -373,16 +374,11 @@ def test_a_study_travels_as_a_file(pumping: Callable[..., Done]) -> None:
 
 
 def test_a_study_of_another_version_is_shown_without_what_nobody_knows(pumping: Callable[..., Done]) -> None:
-    import sqlite3
-
     pumping("study", "ask", "pumps", "-n", "2")
     pumping("study", "tell", "pumps", "1", "--reward", "0.5", "--safety", "5.5")
-    with sqlite3.connect("surefoot.db") as connection:
-        (stored,) = connection.execute("SELECT policy FROM surefoot_studies").fetchone()
-        table = json.loads(stored)
-        table["versions"]["policy safe-gap"] = 0
-        connection.execute("UPDATE surefoot_studies SET policy = ?", (json.dumps(table),))
-    connection.close()
+    study = sf.load_study("pumps", f"sqlite:///{Path('surefoot.db').absolute()}")
+    older = "json_set(policy, '$.versions.\"policy safe-gap\"', 0)"
+    forge(study, f"UPDATE surefoot_studies SET policy = {older}")
     for words in (("show", "pumps"), ("watch", "pumps", "--once")):
         done = pumping("study", *words)
         assert (done.status, "unknown" in done.out, "nan" in done.out) == (0, True, False)
@@ -394,15 +390,22 @@ def test_a_study_of_another_version_is_shown_without_what_nobody_knows(pumping: 
 
 
 def test_an_audit_finds_what_was_changed(pumping: Callable[..., Done]) -> None:
-    import sqlite3
-
     pumping("study", "ask", "pumps")
     pumping("study", "tell", "pumps", "1", "--reward", "0.5", "--safety", "5.5")
     assert answer(pumping("study", "audit", "pumps", "--json"))["clean"] is True
     assert "nothing is wrong" in pumping("storage", "check").out
-    with sqlite3.connect("surefoot.db") as connection:
-        connection.execute("UPDATE surefoot_events SET level = 0.1 WHERE kind = 'ask'")
-    connection.close()
+    noted = pumping("study", "head", "pumps").out.strip()
+    assert noted in pumping("study", "show", "pumps").out
+    proven = pumping("study", "audit", "pumps", "--head", noted)
+    assert (proven.status, "Everything up to event 2, of 2, is as it was" in " ".join(proven.out.split())) == (0, True)
+    study = sf.load_study("pumps", f"sqlite:///{Path('surefoot.db').absolute()}")
+    edit(study, "UPDATE surefoot_events SET level = 0.1 WHERE kind = 'ask'")
+    broken = pumping("study", "audit", "pumps")
+    assert (broken.status, "event 1 does not fit the hash chain" in " ".join(broken.out.split())) == (9, True)
+    assert pumping("study", "ask", "pumps").status == 8
+    forge(study, "UPDATE surefoot_events SET level = 0.1 WHERE kind = 'ask'")
+    unproven = pumping("study", "audit", "pumps", "--head", noted)
+    assert (unproven.status, "has never had the head" in " ".join(unproven.out.split())) == (9, True)
     audited = pumping("study", "audit", "pumps")
     assert audited.status == 9
     assert "pull 1 was pump A at level 0.1, and pump A at level 0.2 was due" in audited.out

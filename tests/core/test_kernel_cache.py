@@ -113,3 +113,26 @@ def test_code_of_other_sources_is_kept_for_a_month(monkeypatch: pytest.MonkeyPat
     folder = kernel_cache.cache_folder()
     assert folder is not None
     assert {path.name for path in tmp_path.iterdir()} == {"kernels-recent", "not-ours", folder.name}
+
+
+def test_of_two_processes_that_compile_the_same_one_waits_until_the_other_is_done_or_dead(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom surefoot.core.kernel_cache import only_one\n"
+        "with only_one(Path(sys.argv[1]), 'loop'):\n    print('in', flush=True)\n    time.sleep(float(sys.argv[2]))\n"
+        "    (Path(sys.argv[1]) / 'done').touch()\n"
+    )
+    for seconds, done in (("1.0", True), ("600", False)):
+        (tmp_path / "done").unlink(missing_ok=True)
+        other = subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), seconds], stdout=subprocess.PIPE, text=True
+        )
+        assert other.stdout is not None
+        assert other.stdout.readline() == "in\n"
+        if not done:
+            other.kill()
+        with kernel_cache.only_one(tmp_path, "loop"):
+            assert (tmp_path / "done").exists() is done
+        with kernel_cache.only_one(tmp_path, "another loop"), kernel_cache.only_one(None, "loop"):
+            pass
+        other.wait()
+        other.stdout.close()

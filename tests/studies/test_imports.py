@@ -14,7 +14,9 @@ import surefoot as sf
 from scenes import arena
 from surefoot.errors import Finished, InvalidInput, StorageDamaged
 from surefoot.studies import events
+from surefoot.studies.following import silent
 from surefoot.studies.import_order import Statement
+from surefoot.studies.step import Step
 
 SURE = {"not_because_of_result": True}
 STATED = {**SURE, "order": "as measured"}
@@ -297,11 +299,14 @@ def test_a_table_that_breaks_off_is_damage() -> None:
     study = begun("memory", "broken off")
     with pytest.raises(StorageDamaged, match="breaks off a table 2 rows before its end"):
         study._handle.write(
-            lambda ledger, stored: [
-                events.table(Statement(3, "as measured").to_json()),
-                events.added(1, 0, 0.2, 0.0, [0.0, 0.0], None),
-                events.held(events.FREEZE, "smoke", "Eva"),
-            ]
+            Step(
+                lambda ledger, stored: [
+                    events.table(Statement(3, "as measured").to_json()),
+                    events.added(1, 0, 0.2, 0.0, [0.0, 0.0], None),
+                    events.held(events.FREEZE, "smoke", "Eva"),
+                ],
+                silent,
+            )
         )
     assert study.status().events == 0
     sf.delete_study("broken off", "memory")

@@ -8,8 +8,9 @@ from surefoot.cli import exit_codes
 from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.study_status import opened
-from surefoot.errors import ABSENT, InvalidInput, counted
+from surefoot.errors import ABSENT, InvalidInput, StorageDamaged, counted
 from surefoot.files import write_bytes
+from surefoot.live.audit import AuditReport
 from surefoot.plain_data import json_text
 from surefoot.studies.signatures import SignedHead
 
@@ -17,7 +18,10 @@ from surefoot.studies.signatures import SignedHead
 def audit(output: Output, which: Which, noted: str | None, signed_by: Path | None) -> int:
     """Every event against the chain, and every decision against the one recomputed."""
     head = SignedHead.load(noted) if noted is not None and Path(noted).is_file() else noted
-    report = opened(which).audit(head=head, signed_by=signed_by)
+    try:
+        report = opened(which).audit(head=head, signed_by=signed_by)
+    except StorageDamaged as error:  # it cannot even be opened, and why is what an audit is to find
+        report = AuditReport(which.name, 0, 0, (), broken=error.detail)
     if not output.json:
         for mismatch in report.mismatches:
             output.out.print(f"- {mismatch}", soft_wrap=True, markup=False)

@@ -33,7 +33,7 @@ from surefoot.core.kernel import (
     part_for,
     with_globals,
 )
-from surefoot.core.kernel_cache import cache_folder
+from surefoot.core.kernel_cache import cache_folder, only_one
 from surefoot.core.kernel_content import digest_of
 
 Announce = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
@@ -44,10 +44,10 @@ OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy"}  # division by 
 class Entry:
     """Compiled code that Python can call. It is compiled, or read from disk, when it is first called."""
 
-    def __init__(self, dispatcher: Any, label: str, parts: int, stored: Callable[[], bool], announce: Announce) -> None:
+    def __init__(self, dispatcher: Any, label: str, parts: int, folder: Path | None, announce: Announce) -> None:
         self.__name__ = dispatcher.py_func.__name__
         self._dispatcher, self._label, self._parts = dispatcher, label, parts
-        self._stored, self._announce = stored, announce
+        self._folder, self._announce = folder, announce
         self._ready, self._lock = False, RLock()
 
     def __call__(self, *args: Any) -> Any:
@@ -61,7 +61,8 @@ class Entry:
     @property
     def stored(self) -> bool:
         """Whether it is on disk, or compiled already: the first call will not take long."""
-        return self._ready or self._stored()
+        found = self._folder is not None and any(self._folder.rglob(f"*{self.__name__}-*.nbc"))
+        return self._ready or found
 
     def unchecked(self) -> Callable[..., Any]:
         """The same once it was called, for one who always passes what was passed then: nobody looks at types any more.
@@ -73,12 +74,11 @@ class Entry:
 
     def _first(self, *args: Any) -> Any:
         """The first call, announced if it takes long."""
-        known = self.stored
         try:
-            if known:
-                return self._dispatcher(*args)
-            with self._announce(self._label, self._parts) as advance, _counted(advance):
-                return self._dispatcher(*args)
+            if not self.stored:
+                with self._announce(self._label, self._parts) as advance, _counted(advance):
+                    self._compile(args)
+            return self._dispatcher(*args)
         except OSError:
             raise  # the disk, and not the source
         except Exception as error:  # kernels raise nothing; the compiler raises anything
@@ -87,6 +87,11 @@ class Entry:
                 f"{self._label} cannot be compiled ({detail}). A function marked @kernel may use numbers, arrays and "
                 "other kernels only; leave the mark off and it runs in the interpreter."
             ) from error
+
+    def _compile(self, args: tuple[Any, ...]) -> None:
+        """Compiles it for these arguments, or waits for another process that does, and reads what that has stored."""
+        with only_one(self._folder, self.__name__):
+            self._dispatcher.compile(tuple(self._dispatcher.typeof_pyval(arg) for arg in args))
 
 
 def compiled(
@@ -99,13 +104,9 @@ def compiled(
         key = (digest, *reached)
         if key not in _entries:
             source = _bound(template, parts)
-            name = source.__name__ = source.__qualname__ = f"{template.__name__}_{digest}"
+            source.__name__ = source.__qualname__ = f"{template.__name__}_{digest}"
             folder = cache_folder() if digest else None
-
-            def stored() -> bool:
-                return folder is not None and any(folder.rglob(f"*{name}-*.nbi"))
-
-            _entries[key] = Entry(_entry(source, folder), label, len(reached), stored, announce or _silent)
+            _entries[key] = Entry(_entry(source, folder), label, len(reached), folder, announce or _silent)
         return _entries[key]
 
 

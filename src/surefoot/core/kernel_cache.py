@@ -9,10 +9,17 @@ import hashlib
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
+
+try:
+    import fcntl
+except ImportError:  # another system
+    fcntl = None  # type: ignore[assignment]
 
 HOLDS_KERNELS = ("core", "sets", "policies", "worlds")
 KEPT = 30.0  # days that compiled code of another source stays unused
@@ -67,6 +74,23 @@ def cache_folder() -> Path | None:
     except OSError:
         return None
     return folder
+
+
+@contextmanager
+def only_one(folder: Path | None, name: str) -> Iterator[None]:
+    """Inside, no other process compiles what has this name: of several that begin at once one compiles, and the others
+    find it done. Who is killed lets the next one in."""
+    if folder is None or fcntl is None:
+        yield
+        return
+    try:
+        file = (folder / f".{name}.lock").open("w")
+    except OSError:  # the folder is full, or gone: each for itself
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _forget_old_folders(current: Path) -> None:
