@@ -28,7 +28,7 @@ certify: $(VENV)/.test  ## run the long statistical tests and print their tables
 promise: $(VENV)/.core  ## measure errors and violations against what is promised, and fill in the README's table
 	$(BIN)/python benchmarks/promise.py
 
-bench: $(VENV)/.test  ## measure speed beside a textbook loop, and fill in the README's table; then that of a large study
+bench: $(VENV)/.bench  ## measure speed beside a textbook loop, and fill in the README's table; then that of a large study
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/studies.py
 	$(BIN)/python benchmarks/company.py
@@ -65,10 +65,11 @@ $(VENV)/.core: pyproject.toml | $(BIN)/uv
 	@$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.check $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(BIN)/uv
+$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(BIN)/uv
 	@$(INSTALL) --editable '.[$(EXTRAS_$*)]'
 	@touch $@ $(VENV)/.core
 
 EXTRAS_test := test
 EXTRAS_check := test,check
 EXTRAS_docs := test,docs
+EXTRAS_bench := test,bench

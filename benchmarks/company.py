@@ -2,7 +2,8 @@
 
 `in_company` runs any number of worker processes for a while against any address and returns the figures; `bare_commits`
 counts what the disk gives to one process that does nothing else. A pull is two commits, so half the bare rate is as
-fast as a store can be. Writes company.json beside this file.
+fast as a store can be; Optuna's storage in a database does its own ask and tell beside it. Writes company.json beside
+this file.
 
     python benchmarks/company.py [ADDRESS]      without one, a new SQLite file in a temporary folder
 """
@@ -59,10 +60,23 @@ def in_company(address: str, workers: int, seconds: float = SECONDS, name: str =
     pull = warm.ask()
     warm.tell(pull, **linear.measure(pull, seed=1, problem=problem))
     sf.create_study(problem, name=name, storage=address, seed=1)
+    return at_work(work, address, workers, seconds, name)
+
+
+def at_optuna(address: str, workers: int, seconds: float = SECONDS, name: str = NAME) -> Company:
+    """The same with Optuna's storage in a database: a trial with one number, chosen at random."""
+    import optuna
+
+    optuna.create_study(storage=address, study_name=name)
+    return at_work(optunas_work, address, workers, seconds, name)
+
+
+def at_work(job: Any, address: str, workers: int, seconds: float, name: str) -> Company:
+    """What so many processes with this job got done."""
     context = multiprocessing.get_context("spawn")
     ready, answers = context.Barrier(workers), context.Queue()
     crew = [
-        context.Process(target=work, args=(address, name, seconds, ready, answers, number)) for number in range(workers)
+        context.Process(target=job, args=(address, name, seconds, ready, answers, number)) for number in range(workers)
     ]
     for each in crew:
         each.start()
@@ -90,6 +104,27 @@ def work(address: str, name: str, seconds: float, ready: Any, answers: Any, numb
         asked.append(between - begin)
         told.append(time.perf_counter() - again)
     ready.wait()  # nobody is slowed down by others that end
+    answers.put((asked, told))
+
+
+def optunas_work(address: str, name: str, seconds: float, ready: Any, answers: Any, number: int) -> None:
+    """One worker: how long each ask, with its number, and each tell took."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.load_study(storage=address, study_name=name, sampler=optuna.samplers.RandomSampler(seed=number))
+    study.tell(study.ask(), 0.0)
+    asked, told = [], []
+    ready.wait()
+    end = time.perf_counter() + seconds
+    while (begin := time.perf_counter()) < end:
+        trial = study.ask()
+        value = trial.suggest_float("x", 0.0, 1.0)
+        between = time.perf_counter()
+        study.tell(trial, value)
+        asked.append(between - begin)
+        told.append(time.perf_counter() - between)
+    ready.wait()
     answers.put((asked, told))
 
 
@@ -138,7 +173,12 @@ def main(address: str | None = None) -> None:
     began_on = machine()
     with tempfile.TemporaryDirectory() as folder:
         found = [measured(Path(folder), workers, address) for workers in COMPANIES]
-    report = {"machine": began_on, "asked": {str(key): value for key, value in ASKED.items()}, "measured": found}
+        beside = f"sqlite:///{Path(folder) / 'optuna.db'}" if address is None else address
+        optunas = [asdict(at_optuna(beside, workers, name=f"{NAME} of {workers}")) for workers in COMPANIES[:1]]
+    report = {
+        "machine": began_on, "asked": {str(key): value for key, value in ASKED.items()}, "measured": found,
+        "optuna": optunas,
+    }  # fmt: skip
     if address is None:
         (HERE / "company.json").write_text(json.dumps(report, indent=2) + "\n")
     print(json.dumps(report, indent=2))
