@@ -18,19 +18,29 @@ from surefoot.errors import StorageUnavailable, SurefootError
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
+def forked(work: Callable[[], None]) -> int:
+    """A child that does this work; its status tells whether that went well."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def ends_well(pid: int) -> bool:
+    """Whether the child has done its work."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
 def in_a_child(work: Callable[[], None]) -> None:
     """Does the work in a forked child, and fails if it fails."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert ends_well(forked(work))
 
 
 @pytest.mark.xdist_group("postgres")
@@ -63,21 +73,12 @@ def test_a_child_does_not_take_its_parents_events_for_its_own(
         found = sf.load_study("power", address)
         assert [each.number for each in found.open_pulls] == [6], "acknowledged and not kept"
 
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            child()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
+    pid = forked(child)
     os.read(told[0], 1)
     study.tell(pulls[0], **measured(pulls[0]))
     study.ask()
     os.write(seen[1], b"x")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert ends_well(pid)
     assert sf.load_study("power", address).pulls == 5
 
 
