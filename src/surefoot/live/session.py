@@ -88,8 +88,8 @@ class Session:
         """Takes the result of an open pull; `level` is the level really applied, where it differs.
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
-        larger number, or one still open. What is implausible (chances below 1e-9 under all that is still possible) is refused by name and held, until the
-        pull is told again: another value, or the same with `confirm=True`.
+        larger number, or one still open. What is implausible (chances below 1e-9 under all that is still possible) is
+        refused by name and held, until the pull is told again: another value, or the same with `confirm=True`.
 
         Results are taken in by number: a late one holds back later ones, so that what is learned does not depend on
         which came first. What comes in after the end is accepted and changes nothing.
