@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("reproduction")  # one worker, so that the long work is done once
 Typed = Callable[..., Any]
 PROGRAM = str(Path(sys.executable).parent / "surefoot")
 WORK = ("reproduce", "table1", "--runs", "10", "--workers", "1")  # 48 settings, a file each
