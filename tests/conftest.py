@@ -19,7 +19,7 @@ settings.load_profile("surefoot")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file go to one worker: neighbours need the same loops, and two workers on two files compile two."""
+    """The tests of a file go to one worker: neighbours need the same loops, two files often do not."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(Path(__file__).parent))))

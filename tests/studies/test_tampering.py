@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
-from forging import edit, forge
 from small_studies import begun, driven, measured
 
 import surefoot as sf
+from forging import edit, forge
 from scenes import arena
 from surefoot.errors import InvalidInput, StorageDamaged
 from surefoot.storage.maintenance import backup
@@ -226,3 +226,55 @@ def test_a_backup_and_an_upgrade_tell_every_head(study: sf.Study, tmp_path: Path
     begun(study.storage, name="nothing yet")
     heads = heads_in(f"sqlite:///{backup(study.storage, tmp_path / 'copy.db')}")
     assert heads == {name: sf.load_study(name, study.storage).head for name in ("power", "nothing yet")}
+
+
+# -- behind the back of a study that is open --------------------------------------------------------------------------
+
+
+def test_a_level_that_was_forged_is_not_given_to_a_worker(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
+    pull = study.ask(worker="w", key="k")
+    study.ask()
+    edit(study, "UPDATE surefoot_events SET level = 1.0 WHERE number = 1 AND step = 0")
+    for step in (
+        lambda: study.ask(worker="w"), lambda: study.ask(key="k", worker="w"), lambda: study.open_pulls,
+        lambda: study.tell(pull.number, reward=0.0, safety=[0.0, 0.0]), lambda: study.results(), lambda: study.history,
+        lambda: study.status() and study.cancel(1, "no", not_because_of_result=True),
+    ):  # fmt: skip
+        with pytest.raises(StorageDamaged, match="does not fit the hash chain"):
+            step()
+    assert not study.audit().clean
+    with pytest.raises(StorageDamaged):
+        study.ask()  # after an audit that found something nothing is trusted
+
+
+def test_edited_results_do_not_go_into_another_study(tmp_path: Path) -> None:
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 12)
+    edit(study, "UPDATE surefoot_events SET reward = reward + 3 WHERE kind = 'tell'")
+    with pytest.raises(StorageDamaged):
+        begun(study.storage, name="warm", warm_start=study)
+    assert [row["name"] for row in sf.list_studies(study.storage)] == ["power"]
+
+
+@pytest.mark.parametrize("how", ["cut", "forged"])
+def test_nothing_is_acknowledged_in_a_study_that_lost_its_last_events(tmp_path: Path, how: str) -> None:
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 10)
+    if how == "cut":
+        edit(study, "DELETE FROM surefoot_events WHERE sequence > 15")
+    else:
+        forge(study, "UPDATE surefoot_events SET reward = reward + 3 WHERE sequence = 4")
+    for step in (study.ask, study.status, lambda: study.head, lambda: study.freeze("smoke", "Ada")):
+        with pytest.raises(StorageDamaged, match="event 20"):
+            step()
+
+
+def test_an_answer_under_a_key_that_nobody_gave_is_damage(tmp_path: Path) -> None:
+    for i, answer in enumerate(("null", "[99]", '"x"', f"[{2**70}]")):
+        study = begun(f"sqlite:///{tmp_path / f'{i}.db'}")
+        study.ask(key="k")
+        forge(
+            study, f"UPDATE surefoot_events SET reason = json_set(reason, '$.answer', json('{answer}')) WHERE key = 'k'"
+        )
+        again = sf.load_study("power", study.storage)
+        with pytest.raises(StorageDamaged, match="under the key 'k'"):
+            again.ask(key="k")

@@ -7,6 +7,7 @@ Compiled code is kept on disk between processes: the folder is named by our sour
 by a digest of what is bound into it, foreign code included (`kernel_content`), so a stale kernel cannot be found.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -269,6 +270,23 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
             return numba.njit(cache=True, **OPTIONS)(source)
         finally:
             numba.config.CACHE_DIR = before
+
+
+# -- forks ------------------------------------------------------------------------------------------------------------
+
+
+def _begin_anew_in_child() -> None:
+    """A thread that the child does not have may have held a lock."""
+    global _binding, _one_at_a_time
+    _binding, _one_at_a_time = RLock(), Lock()
+    if "numba.core.compiler_lock" in sys.modules:
+        sys.modules["numba.core.compiler_lock"].global_compiler_lock._lock = RLock()
+    for entry in _entries.values():
+        entry._lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
 # -- while it lasts ---------------------------------------------------------------------------------------------------

@@ -31,7 +31,11 @@ OPTIONS = (
     "key", "cipher",
 )  # fmt: skip
 _OPTION = re.compile(rf"\?(.*&)?({'|'.join(OPTIONS)})=", re.IGNORECASE)
-_SECRET = re.compile(r"pass(?!file)|secret|token", re.IGNORECASE)  # in the name of an option of a server
+# Options of a server that are shown; what others hold may be a secret.
+_HARMLESS = (
+    "application_name", "client_encoding", "connect_timeout", "dbname", "host", "hostaddr", "keepalives", "port",
+    "sslmode", "sslrootcert", "target_session_attrs", "user",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +123,7 @@ def _of_server(field: str, written: str, rest: str) -> Address:
             raise ValueError("which @ ends the password cannot be told")
     except (ArgumentError, ValueError):  # a port that is no number is a ValueError
         raise InvalidInput(field, masked(written), "cannot be read as an address of a server", ESCAPES) from None
-    names = [name for name in url.query if _SECRET.search(name)]
+    names = [name for name in url.query if name not in _HARMLESS]
     secrets = {name: _last(url.query[name]) for name in names}
     url = url.difference_update_query(names)
     if "password" in secrets:  # which the driver prefers to the one before the @

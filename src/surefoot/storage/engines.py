@@ -23,9 +23,17 @@ def driver_of(connection: Connection) -> Any:
     return connection.connection.dbapi_connection
 
 
+def is_there(file: SQLiteFile) -> bool:
+    """Whether the file exists; a path that none can have is refused."""
+    try:
+        return file.path.exists()
+    except OSError as error:
+        raise StorageUnavailable(str(file.address), f"cannot be opened ({error.strerror})") from error
+
+
 def sqlite(file: SQLiteFile | None, create: bool, fixed: FixedFile, given: sqlite3.Connection | None) -> Engine:
     """The engine of an SQLite file, or of a database in memory."""
-    if file is not None and not file.path.exists():
+    if file is not None and not is_there(file):
         if not create:
             raise StorageUnavailable(str(file.address), "does not exist")
         with suppress(OSError):  # SQLite has better words for it

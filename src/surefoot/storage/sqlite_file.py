@@ -72,7 +72,7 @@ class SQLiteFile:
 
     def check_complete(self) -> None:
         """Refuses a file that was left by its log; one that older versions closed cannot be told from it, and opens."""
-        if not self._log_is_missing() or is_fixed(self.path):
+        if not self._log_is_missing():
             return
         if getattr(self._here, "holds_door", False):
             return  # this thread is at work on the journal

@@ -58,6 +58,8 @@ def audit_of(handle: Handle, head: str | SignedHead | None = None, signed_by: ob
     report = handle.store.read(handle.identity, handle.name, work)
     for ledger in whole:
         handle.adopt(ledger)
+    if report.broken:
+        handle.distrust()
     return handle.concluded(report)
 
 

@@ -3,6 +3,8 @@ it is kept. What is held in memory is only the ledger of events that are stored;
 
 The threads of this process take turns with `lock`, from before the transaction begins until it is kept: a ledger must
 not be seen with events that may still be taken back, nor by one whose view of the storage is older.
+
+The file is long because a transaction, with all that may go wrong in it, is to be read in one piece.
 """
 
 import os
@@ -21,6 +23,7 @@ from surefoot.problem import Problem
 from surefoot.storage.chain import ChainBroken, chained, origin_of, verified
 from surefoot.storage.protocol import COLUMNS, Events, Store
 from surefoot.studies import events
+from surefoot.studies.checked_events import CheckedEvents
 from surefoot.studies.consequences import alarms_in, end_of, recalls_in
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
@@ -48,6 +51,7 @@ class Handle:
         self.store, self.identity, self.name, self.settings, self.origin = store, identity, name, settings, origin
         self.lock = RLock()
         self._ledger: StudyLedger | None = None
+        self._seen = (0, origin)  # the last event that was stored, as far as is known here, and its hash
         self._snapshots = Snapshots(origin, settings.policy)
         self._all = False  # whether every event is to be replayed, and no snapshot to be begun with
         _open_here.add(self)
@@ -73,6 +77,8 @@ class Handle:
             try:
                 self._be_ready()
                 answer = self._written(work)
+                if self._ledger is not None:
+                    self._seen = (self._ledger.sequence, self._ledger.head)
             except BaseException:
                 if attempts:  # what is in memory may not be what is stored
                     self._ledger = None
@@ -103,10 +109,12 @@ class Handle:
         """What one sees who looks at the study at one moment; nothing changes meanwhile."""
 
         def work(stored: Events) -> Found:
-            try:
-                return see(self.catch_up(stored), stored)
-            except HistoryNeeded:
-                return see(self._read_all(stored), stored)
+            checked = CheckedEvents(stored, self.origin)
+            with self._broken_is_damaged():
+                try:
+                    return see(self.catch_up(stored), checked)
+                except HistoryNeeded:
+                    return see(self._read_all(stored), checked)
 
         with self.lock:
             answer = self.store.read(self.identity, self.name, work)
@@ -161,13 +169,35 @@ class Handle:
             self._snapshots.drop()  # it may be the snapshot alone that is wrong
             raise HistoryNeeded from None
         self._snapshots.took(perf_counter() - began)
+        self._check_seen(ledger, stored)
         self._ledger = ledger
         return ledger
 
+    def _check_seen(self, ledger: StudyLedger, stored: Events) -> None:
+        """Refuses a study in which what was stored once, as this handle has seen, is not there any more."""
+        sequence, head = self._seen
+        if ledger.head != head:
+            found = stored.at(sequence) if 0 < sequence <= ledger.sequence else None
+            with self._broken_is_damaged():
+                if sequence and (found is None or bytes(found["hash"] or b"") != head):
+                    raise ChainBroken(sequence)
+        self._seen = (ledger.sequence, ledger.head)
+
     def enter(self, ledger: StudyLedger, stored: Events) -> None:
-        """Enters into a ledger what is stored and it does not know yet."""
+        """Enters into a ledger what is stored and it does not know yet; the last event that it knows must be there."""
         with self._broken_is_damaged():
-            ledger.take(verified(ledger.head, stored.after(ledger.sequence)))
+            rows = iter(stored.after(max(ledger.sequence - 1, 0)))
+            if ledger.sequence:
+                last = next(rows, None)
+                if last is None or last[0] != ledger.sequence or bytes(last[-1] or b"") != ledger.head:
+                    raise ChainBroken(ledger.sequence)
+            ledger.take(verified(ledger.head, rows))
+
+    def distrust(self) -> None:
+        """Forgets what is in memory, and the snapshot: something that it rests on was changed."""
+        with self.lock:
+            self._ledger = None
+            self._snapshots.drop()
 
     @contextmanager
     def _broken_is_damaged(self) -> Iterator[None]:
@@ -216,11 +246,13 @@ class Handle:
             if first is not None and first["writer"] == writer:
                 return step.conclude(ledger, before)
         before = Before(ledger.sequence, ledger.learner.pulls, len(ledger.raised), frozenset(ledger.holding))
-        if step.keyed is not None:
-            for answer in step.keyed.answered(stored):
-                return answer
-        step.begin()
-        decided = step.decide(ledger, stored)
+        checked = CheckedEvents(stored, self.origin)
+        with self._broken_is_damaged():
+            if step.keyed is not None:
+                for answer in step.keyed.answered(checked):
+                    return answer
+            step.begin()
+            decided = step.decide(ledger, checked)
         if not decided and not step.keyed:
             return step.conclude(ledger, before)
         attempts.append(before)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
+from surefoot.characters import in_one_line
 from surefoot.errors import KeyUsed, StorageDamaged
 from surefoot.plain_data import plain
 from surefoot.problem.checks import text
@@ -19,6 +20,7 @@ from surefoot.studies.events import Event
 
 KEY = "Give a short text of your own that is new for every step, such as a UUID."
 Answer = TypeVar("Answer")
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)  # an answer that nobody has given
 
 
 class Keyed(Generic[Answer]):
@@ -45,11 +47,12 @@ class Keyed(Generic[Answer]):
         try:
             said = json.loads(found["reason"])
             verb, request, answer = said["verb"], said["request"], said["answer"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise StorageDamaged("The storage", f"holds a key that cannot be read ({error})") from error
-        if (verb, request) != (self._verb, digest_of(self._request)):
-            raise KeyUsed(str(self.key), in_words(verb))
-        return [self._unpack(answer, stored)]
+            if (verb, request) != (self._verb, digest_of(self._request)):
+                raise KeyUsed(str(self.key), in_words(verb))
+            return [self._unpack(answer, stored)]
+        except UNREADABLE as error:
+            detail = f"holds an answer under the key {self.key!r} that cannot be read ({type(error).__name__})"
+            raise StorageDamaged("The storage", detail) from error
 
     def event(self, answer: Answer) -> Event:
         """What is stored about this step."""
@@ -69,4 +72,4 @@ def digest_of(request: object) -> str:
 
 def in_words(verb: object) -> str:
     """What a key was used for."""
-    return f"{verb}, with other values"
+    return f"{in_one_line(str(verb))}, with other values"

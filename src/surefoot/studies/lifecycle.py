@@ -93,7 +93,8 @@ def create_study(
     if warm_start is not None and not isinstance(warm_start, Study):
         raise InvalidInput("warm_start", warm_start, "must be a Study", "Open it with sf.load_study.")
     history = [] if warm_start is None else history_for(problem, warm_start)
-    keyed = unanswered(key, "create", comparable(row))
+    source = None if warm_start is None else warm_start._handle.origin.hex()
+    keyed = unanswered(key, "create", comparable(row), source)
     arms = arms_of(problem)
     origin = origin_of(row, arms.digest)
     store = open_store(storage, create=True)
@@ -102,7 +103,10 @@ def create_study(
         identity = store.create(row, arms, first)
     except StudyExists:
         if keyed and was_made(store, row.name, keyed):
-            return opened(store, row.name, policy)
+            made = opened(store, row.name, policy)
+            if history and type(made) is Study:
+                made.raise_alarms()  # who was killed before could not
+            return made
         if not load_if_exists:
             raise
         return continued(store, row, policy)

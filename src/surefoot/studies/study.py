@@ -31,6 +31,7 @@ from surefoot.live.revisable import Revision
 from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.statements import statement_of
 from surefoot.problem.checks import number, text
+from surefoot.storage.chain import verified
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.auditing import audit_of
@@ -385,7 +386,9 @@ class Study:
     @property
     def history(self) -> "pd.DataFrame":
         """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
-        return self._read(lambda stored: frame_of(self.problem, stored.after(0)))
+        return self._handle.look(
+            lambda ledger, stored: frame_of(self.problem, verified(self._handle.origin, stored.after(0)))
+        )
 
     def run(
         self, function: Measure, *, max_pulls: int | None = None, callbacks: Iterable[Callback] = (),
@@ -410,7 +413,7 @@ class Study:
 
     def results(self) -> list[Result]:
         """Every result that was told or imported, in order of number."""
-        return self._read(lambda stored: results_in(stored.all()))
+        return self._handle.look(lambda ledger, stored: results_in(stored.all()))
 
     def statements(self) -> tuple[Statement, ...]:
         """What was stated about the order of each table that was taken over."""
