@@ -7,7 +7,6 @@ Compiled code is kept on disk between processes: the folder is named by our sour
 by a digest of what is bound into it, foreign code included (`kernel_content`), so a stale kernel cannot be found.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,7 +14,6 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock, RLock
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -36,6 +34,7 @@ from surefoot.core.kernel import (
 )
 from surefoot.core.kernel_cache import cache_folder, only_one
 from surefoot.core.kernel_content import digest_of
+from surefoot.core.locks import Lock
 
 Announce = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 HOW: dict[str, dict[str, Any]] = {INLINED: {"forceinline": True}, APART: {}, THIN: {"inline": "always"}}
@@ -49,7 +48,7 @@ class Entry:
         self.__name__ = dispatcher.py_func.__name__
         self._dispatcher, self._label, self._parts = dispatcher, label, parts
         self._folder, self._announce = folder, announce
-        self._ready, self._lock = False, RLock()
+        self._ready, self._lock = False, Lock()
 
     def __call__(self, *args: Any) -> Any:
         if self._ready:
@@ -197,7 +196,7 @@ def _part_class() -> Any:
 
 _entries: dict[tuple[Any, ...], Entry] = {}
 _parts: dict[tuple[Any, ...], Any] = {}  # a part is compiled once for all loops that share it
-_binding = RLock()
+_binding = Lock()
 _one_at_a_time = Lock()  # the cache folder is a setting of the whole process
 
 
@@ -270,23 +269,6 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
             return numba.njit(cache=True, **OPTIONS)(source)
         finally:
             numba.config.CACHE_DIR = before
-
-
-# -- forks ------------------------------------------------------------------------------------------------------------
-
-
-def _begin_anew_in_child() -> None:
-    """A thread that the child does not have may have held a lock."""
-    global _binding, _one_at_a_time
-    _binding, _one_at_a_time = RLock(), Lock()
-    if "numba.core.compiler_lock" in sys.modules:
-        sys.modules["numba.core.compiler_lock"].global_compiler_lock._lock = RLock()
-    for entry in _entries.values():
-        entry._lock = RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
 # -- while it lasts ---------------------------------------------------------------------------------------------------
