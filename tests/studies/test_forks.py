@@ -171,6 +171,27 @@ def test_a_child_that_was_forked_amid_a_step_of_another_thread_is_not_stuck(tmp_
     assert study.audit().clean
 
 
+def test_a_child_does_not_wait_for_a_thread_that_was_loading_compiled_code(tmp_path: Path) -> None:
+    study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
+    done = threading.Event()
+
+    def open_again_and_again() -> None:
+        while not done.is_set():
+            sf.load_study("power", study.storage).status()
+
+    threads = [threading.Thread(target=open_again_and_again) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            in_a_child(lambda: study.freeze("smoke", "a child"))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert study.frozen
+
+
 def test_a_child_that_was_forked_amid_its_own_step_is_refused_by_name(tmp_path: Path) -> None:
     study = driven(begun(f"sqlite:///{tmp_path / 'studies.db'}"), 3)
 
