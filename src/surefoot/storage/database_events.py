@@ -1,12 +1,12 @@
 """The events of one study in a database: SQLite, PostgreSQL, or memory."""
 
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
-from surefoot.storage import tables
 from surefoot.storage.databases import KEPT
 from surefoot.storage.engines import driver_of
 from surefoot.storage.protocol import COLUMNS
@@ -26,7 +26,6 @@ class DatabaseEvents:
     def __init__(self, connection: Connection, study: int) -> None:
         self._connection = connection
         self._study = study
-        self._mine = tables.events.c.study == study
         self._words = words_for(connection.dialect.name)
         self._on_server = connection.dialect.name == "postgresql"
         self._now: int | None = None  # when this step began to read, by the clock of the server
@@ -42,7 +41,15 @@ class DatabaseEvents:
                 yield from part
                 sequence = part[-1][0]
             if count < PAGE:
+                self._check_end(sequence)
                 return
+
+    def _check_end(self, sequence: int) -> None:
+        """Notices a damaged page at which SQLite ends as if nothing came after it; a server looks after its files."""
+        if not self._on_server:
+            newest = driver_of(self._connection).execute(self._words.newest, (self._study,)).fetchone()[0]
+            if newest is not None and newest > sequence:
+                raise sqlite3.DatabaseError(f"event {sequence + 1} and those after it cannot be read")
 
     def _without_clock(self, rows: list[Sequence[Any]]) -> list[Sequence[Any]]:
         """The events that a server has told along with the time, which is kept for `now`."""

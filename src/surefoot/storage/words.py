@@ -15,6 +15,7 @@ class Words(NamedTuple):
     there: str
     lock: str
     after: str
+    newest: str
     at: str
     of_pull: str
     keyed: str
@@ -42,6 +43,7 @@ def words_for(database: str) -> Words:
         there=there,
         lock=there + " FOR UPDATE" if postgres else there,  # SQLite has locked everything already
         after=WITH_CLOCK if postgres else CHOSEN + " AND sequence > ? ORDER BY sequence LIMIT ?",
+        newest="SELECT max(sequence) FROM surefoot_events WHERE study = ?",
         at=CHOSEN + " AND sequence = ?",
         of_pull=CHOSEN + " AND number = ? AND step >= 0 ORDER BY step",
         keyed=CHOSEN + ' AND "key" = ?',
