@@ -29,7 +29,7 @@ def study_names(context: typer.Context, incomplete: str) -> list[str]:
     storage, found = context.params.get("storage"), list[str]()
 
     def look() -> None:
-        with suppress(Exception), warnings.catch_warnings():
+        with suppress(Exception), warnings.catch_warnings():  # a shell that completes has no place for an error
             warnings.simplefilter("ignore")
             from surefoot.studies.listing import list_studies
 

@@ -204,6 +204,7 @@ def holds(connection: sqlite3.Connection, noted: tuple[int, int] | None) -> bool
 
 def leave(file: SQLiteFile, close_all: Callable[[], None]) -> None:
     """Closes all connections of this process; the last one to leave the file brings everything into it."""
+    # Whatever goes wrong, the log stays beside the file and the next one reads it: nothing is lost by a bad goodbye.
     with suppress(Exception), file.queue.door(CLOSING) as held:
         last = None
         try:
