@@ -34,7 +34,8 @@ _LOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, and the process
 _ONE, _TWO = struct.Struct("<q"), struct.Struct("<qq")
 NEAR = 2  # numbers before one's own, when it is time to do what can be done before
 SHORTEST, LONGEST = 0.00005, 0.02  # seconds between two looks
-LIKELY = 0.0004  # seconds that one who is served is taken to need
+FIRST_GUESS = 0.001  # seconds that one who is served is taken to need, before any was seen
+LOOKS = 8  # of the next one, while another is served: each costs time of a processor that the other may need
 
 
 class TooLong(Exception):
@@ -49,6 +50,7 @@ class Queue:
         self._mode = mode
         self._idle: list[int] = []  # open descriptors: a lock belongs to one
         self._all: set[int] = set()
+        self._pace = FIRST_GUESS  # seconds that those in front needed, each, as seen here
         _queues.add(self)
 
     @contextmanager
@@ -70,10 +72,29 @@ class Queue:
             with suppress(OSError):
                 number = _drawn(descriptor, time.monotonic() + patience)
             if number is not None:
-                _wait(descriptor, number, time.monotonic() + patience, meanwhile)
+                self._wait(descriptor, number, time.monotonic() + patience, meanwhile)
             yield descriptor
         finally:
             self._give_back(descriptor, number)
+
+    def _wait(
+        self, descriptor: int, number: int, give_up: float, meanwhile: Callable[[], object] | None
+    ) -> None:  # fmt: skip
+        """Until nobody has a smaller number: those far back look seldom, the next one often."""
+        began, in_front = time.monotonic(), number - _read(descriptor, SERVED)
+        while _taken(descriptor, NUMBERS, number):
+            if time.monotonic() > give_up:
+                raise TooLong
+            before = number - _read(descriptor, SERVED)
+            if meanwhile is not None and before <= NEAR:
+                meanwhile()
+                meanwhile = None
+                continue
+            pause = self._pace / LOOKS if before <= 1 else self._pace * (before - 1)
+            time.sleep(min(max(pause, SHORTEST), LONGEST))
+        if in_front > 0:
+            self._pace += 0.2 * ((time.monotonic() - began) / in_front - self._pace)
+        os.pwrite(descriptor, _ONE.pack(number), SERVED)
 
     @contextmanager
     def door(self, patience: float) -> Iterator[bool]:
@@ -219,20 +240,6 @@ def _drawn(descriptor: int, give_up: float) -> int | None:
         return number
     finally:
         _set(descriptor, fcntl.F_UNLCK, COUNTER)
-
-
-def _wait(descriptor: int, number: int, give_up: float, meanwhile: Callable[[], object] | None) -> None:
-    """Until nobody has a smaller number: those far back look seldom, the next one often."""
-    while _taken(descriptor, NUMBERS, number):
-        if time.monotonic() > give_up:
-            raise TooLong
-        before = number - _read(descriptor, SERVED)
-        if meanwhile is not None and before <= NEAR:
-            meanwhile()
-            meanwhile = None
-            continue
-        time.sleep(min(SHORTEST if before <= 1 else LIKELY * (before - 1), LONGEST))
-    os.pwrite(descriptor, _ONE.pack(number), SERVED)
 
 
 def _read(descriptor: int, at: int) -> int:
