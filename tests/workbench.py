@@ -45,7 +45,7 @@ class Bench:
     @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """What is bound in; nothing is ever decided here."""
-        return parts_of(Plan(nobody_decides, None, self.grams, self.sets))
+        return parts_of(Plan(nobody_decides, None, self.grams, self.sets), self.inst.few_columns)
 
     def fresh(self) -> tuple[State, Work]:
         """The state before the first pull."""
@@ -62,14 +62,15 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
     """A bench with plain defaults: one limit at -0.5, known level 0.2, error 0.05, determinant ellipsoids, lambda 1.
 
     `lam`, `R`, `D`, `delta`, `delta_high` and `form` are one for each signal, or one for all; `grams` says otherwise
-    what the signals are estimated with. `sets` makes the confidence sets out of the ellipsoid's parameters.
+    what the signals are estimated with, `few_columns` whether a few columns are held. `sets` makes the
+    confidence sets out of the ellipsoid's parameters.
     """
     X = np.array(X, dtype=float)
     (K, d), m = X.shape, len(changes.get("eta0", [-0.5]))
     table: dict[str, Any] = {
         "R": [1.0] + [0.1] * m, "eta0": [-0.5] * m, "gamma0": 0.2, "ceiling": 1.0, "grid": [], "step": inf,
         "epsilon": 0.1, "lam": 1.0, "D": 1.0, "delta": 0.05, "delta_high": None, "form": ellipsoid.DETERMINANT,
-        "grams": None,
+        "grams": None, "few_columns": False,
     }  # fmt: skip
     assert not set(changes) - set(table), "the bench does not know these"
     table |= changes
@@ -85,8 +86,7 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
         X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float),
         dial=Dial(each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"]),
         epsilon=table["epsilon"], regularization=grams.matrix, log_det=grams.log_det, gram_of=grams.of,
-        fades=grams.fades,
-        sets=found.params,
+        fades=grams.fades, few_columns=table["few_columns"], sets=found.params,
     )  # fmt: skip
     return Bench(inst, grams, found)
 

@@ -1,7 +1,7 @@
 """Estimation in arm space: what an observation changes.                                                  (E1, E2)
 
-All that a round needs are numbers per arm and G = X A^-1 X^T. This is the only file that reads G; the others ask for a
-column, the diagonal or a squared norm, so that another way to keep G touches no rule.
+All that a round needs are numbers per arm and G = X A^-1 X^T, of which `core.columns` holds what is in question. The
+others ask for a column, the diagonal or a squared norm, so that how G is kept touches no rule.
 
 A regularisation may fade: A holds it only until the pulls span, and the estimate is plain least squares from then on.
 """
@@ -11,20 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import (
-    add_information,
-    cholesky,
-    fill_diagonal,
-    forward_solve,
-    has_full_rank,
-    trace,
-    transposed_solve,
-)
-from surefoot.core.logarithm import log, log1p
-from surefoot.core.types import Ball, Indices, Instance, Matrix, Tensor, Vector
+from surefoot.core.columns import Columns, image_of, let_wait, new_columns, place_of, turn_columns
+from surefoot.core.kernel import kernel, thin
+from surefoot.core.logarithm import log1p
+from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
 
-SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
+CANCELLED = 1e-3  # of a square that was computed anew: a thousandth of it has lost three digits, its square six
 
 
 class Estimate(NamedTuple):
@@ -33,47 +25,63 @@ class Estimate(NamedTuple):
     N: Vector  # (K,) sum of gamma^2 over the arm's pulls
     M: Matrix  # (n, K) sum of gamma * observation over the arm's pulls
     pulls: Indices  # (K,) number of pulls
-    G: Tensor  # (g, K, K) X A^-1 X^T
-    v: Matrix  # (g, K) its diagonal
+    v: Matrix  # (g, K) |x_k|^2 in A^-1: the diagonal of G
+    v2: Matrix  # (f, K) |A^-1 x_k|^2, where a regularisation fades (C2); f = g there, and 0 where none does
+    columns: Columns
+    fresh: Matrix  # (g, K) v when all was last computed anew, where only some columns are held; else nothing
     est: Matrix  # (n, K) estimates x_k . theta_hat and x_k . mu_hat
     log_det: Vector  # (g,) log det(A) - log det(regularisation), for (E4)
     spanned: Indices  # (g,) whether a regularisation that fades has done so
-    W: Tensor  # (f, K, d) rows A^-1 x_k, where a regularisation fades (C2); f = g there, and 0 where none does
+    tried: Indices  # (1,) how many arms were pulled at all
 
 
 class Scratch(NamedTuple):
     """Room for small linear algebra."""
 
     A: Matrix  # (d, d)
-    W: Matrix  # (K, d)
+    B: Matrix  # (d, d)
+    W: Matrix  # (K, d), where all columns are held; else nothing
     y: Vector  # (d,)
     u: Vector  # (d,)
     column: Vector  # (K,)
+    second: Vector  # (K,), where a regularisation fades; else nothing
 
 
 def new_estimate(inst: Instance) -> Estimate:
-    """An estimate of zeros, which `refresh_gram` fills in."""
+    """An estimate of zeros, which `core.refreshing` fills in."""
     (K, d), n, g = inst.X.shape, len(inst.R), len(inst.log_det)
+    fades = bool(inst.fades.any())
     return Estimate(
-        N=np.zeros(K), M=np.zeros((n, K)), pulls=np.zeros(K, np.int64), G=np.zeros((g, K, K)), v=np.zeros((g, K)),
-        est=np.zeros((n, K)), log_det=np.zeros(g), spanned=np.zeros(g, np.int64),
-        W=np.zeros((g if inst.fades.any() else 0, K, d)),
+        N=np.zeros(K), M=np.zeros((n, K)), pulls=np.zeros(K, np.int64), v=np.zeros((g, K)),
+        v2=np.zeros((g if fades else 0, K)), columns=new_columns(K, d, g, fades, inst.few_columns),
+        fresh=np.zeros((g if inst.few_columns else 0, K)), est=np.zeros((n, K)), log_det=np.zeros(g),
+        spanned=np.zeros(g, np.int64), tried=np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 def new_scratch(inst: Instance) -> Scratch:
     """Room of the right size."""
     K, d = inst.X.shape
-    return Scratch(np.zeros((d, d)), np.zeros((K, d)), np.zeros(d), np.zeros(d), np.zeros(K))
+    rows, second = 0 if inst.few_columns else K, K if inst.fades.any() else 0
+    return Scratch(
+        np.zeros((d, d)), np.zeros((d, d)), np.zeros((rows, d)), np.zeros(d), np.zeros(d), np.zeros(K), np.zeros(second)
+    )  # fmt: skip
 
 
 # -- what others read -------------------------------------------------------------------------------------------------
 
 
 @thin
-def column(estimate: Estimate, g: int, k: int) -> Vector:
-    """x_k . A^-1 x_a for every arm a, by Gram matrix g."""
-    found: Vector = estimate.G[g, k]
+def column(inst: Instance, estimate: Estimate, g: int, k: int) -> Vector:
+    """x_k . A^-1 x_a for every arm a, by Gram matrix g; good until several others were asked for."""
+    found: Vector = estimate.columns.values[g, place_of(inst, estimate.columns, estimate.v, estimate.v2, g, k)]
+    return found
+
+
+@thin
+def second_column(inst: Instance, estimate: Estimate, g: int, k: int) -> Vector:
+    """x_k . A^-2 x_a for every arm a, where a regularisation fades.                                         (C2)"""
+    found: Vector = estimate.columns.second[g, place_of(inst, estimate.columns, estimate.v, estimate.v2, g, k)]
     return found
 
 
@@ -85,31 +93,47 @@ def diagonal(estimate: Estimate, g: int) -> Vector:
 
 
 @thin
-def squared_norm(estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float) -> float:
-    """|y|^2 in A^-1 for y = level_k x_k - level_i x_i; exact duplicates at one level give exactly 0."""
-    square: float = (
-        level_k * level_k * estimate.v[g, k]
-        + level_i * level_i * estimate.v[g, i]
-        - 2.0 * level_k * level_i * estimate.G[g, i, k]
-    )
-    return max(square, 0.0)
-
-
-@thin
-def image(estimate: Estimate, g: int, k: int) -> Vector:
-    """A^-1 x_k, where a regularisation fades.                                                               (C2)"""
-    found: Vector = estimate.W[g, k]
+def second_diagonal(estimate: Estimate, g: int) -> Vector:
+    """|A^-1 x_k|^2 of every arm, where a regularisation fades.                                              (C2)"""
+    found: Vector = estimate.v2[g]
     return found
 
 
+@thin
+def square_of(level_k: float, v_k: float, level_i: float, v_i: float, overlap: float) -> float:
+    """|level_k x_k - level_i x_i|^2 from the squares and the product of the two; never below 0."""
+    square: float = level_k * level_k * v_k + level_i * level_i * v_i - 2.0 * level_k * level_i * overlap
+    return max(square, 0.0)
+
+
 @kernel
-def squared_image(estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float) -> float:
+def squared_norm(
+    inst: Instance, estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float
+) -> float:  # fmt: skip
+    """|y|^2 in A^-1 for y = level_k x_k - level_i x_i; exact duplicates at one level give exactly 0."""
+    v, column_i = diagonal(estimate, g), column(inst, estimate, g, i)
+    return square_of(level_k, v[k], level_i, v[i], column_i[k])
+
+
+@kernel
+def squared_image(
+    inst: Instance, estimate: Estimate, g: int, k: int, level_k: float, i: int, level_i: float
+) -> float:  # fmt: skip
     """|A^-1 y|^2 for y = level_k x_k - level_i x_i, where a regularisation fades.                           (C2)"""
-    square = 0.0
-    for a in range(estimate.W.shape[2]):
-        u = level_k * estimate.W[g, k, a] - level_i * estimate.W[g, i, a]
-        square += u * u
-    return square
+    v2, column_i = second_diagonal(estimate, g), second_column(inst, estimate, g, i)
+    return square_of(level_k, v2[k], level_i, v2[i], column_i[k])
+
+
+@thin
+def image(inst: Instance, estimate: Estimate, g: int, k: int, out: Vector) -> None:
+    """A^-1 x_k, where a regularisation fades.                                                               (C2)"""
+    image_of(inst, estimate.columns, g, k, out)
+
+
+@thin
+def width_of(radius: float, square: float) -> float:
+    """The half-width by the radius of a ball along what has this square; 0 along zeros, however large the ball."""
+    return radius * sqrt(square) if square > 0.0 else 0.0
 
 
 @thin
@@ -117,48 +141,53 @@ def arm_width(estimate: Estimate, ball: Ball, k: int) -> float:
     """The half-width of the ball's interval for x_k . weights.                                         (E5, C2)"""
     square = max(estimate.v[ball.g, k], 0.0)
     if ball.prior > 0.0:
-        square += ball.prior * squared_image(estimate, ball.g, k, 1.0, k, 0.0)
-    return ball.radius * sqrt(square) if square > 0.0 else 0.0  # an arm of zeros is known, however large the ball
+        square += ball.prior * max(estimate.v2[ball.g, k], 0.0)
+    return width_of(ball.radius, square)
 
 
 @thin
-def difference_width(estimate: Estimate, ball: Ball, k: int, level_k: float, i: int, level_i: float) -> float:
+def difference_width(
+    inst: Instance, estimate: Estimate, ball: Ball, k: int, level_k: float, i: int, level_i: float
+) -> float:  # fmt: skip
     """The half-width of the ball's interval for (level_k x_k - level_i x_i) . weights.                  (E5, C2)"""
-    square = squared_norm(estimate, ball.g, k, level_k, i, level_i)
+    square = squared_norm(inst, estimate, ball.g, k, level_k, i, level_i)
     if ball.prior > 0.0:
-        square += ball.prior * squared_image(estimate, ball.g, k, level_k, i, level_i)
-    return ball.radius * sqrt(square) if square > 0.0 else 0.0
+        square += ball.prior * squared_image(inst, estimate, ball.g, k, level_k, i, level_i)
+    return width_of(ball.radius, square)
 
 
 # -- how it is kept ---------------------------------------------------------------------------------------------------
 
 
 @kernel
-def update(inst: Instance, estimate: Estimate, u: Vector, k: int, gamma: float, observed: Vector) -> bool:
-    """The estimate after pulling arm k at level gamma; False if the numbers broke down. u is room for K.  (E1, E2)"""
+def update(inst: Instance, estimate: Estimate, scratch: Scratch, k: int, gamma: float, observed: Vector) -> bool:
+    """The estimate after pulling arm k at level gamma; False if the numbers broke down.                  (E1, E2)"""
     healthy = True
-    K, n = len(estimate.N), len(inst.R)
+    K, n, u, u2 = len(estimate.N), len(inst.R), scratch.column, scratch.second
     for g in range(len(inst.log_det)):
-        gain = gamma * gamma * estimate.v[g, k]
+        v, found = estimate.v[g], column(inst, estimate, g, k)
+        gain = gamma * gamma * v[k]
         weight = gamma / (1.0 + gain)
         for a in range(K):
-            u[a] = estimate.G[g, k, a]
+            u[a] = found[a]
         for s in range(n):
             if inst.gram_of[s] == g:
-                change = weight * (observed[s] - gamma * estimate.est[s, k])
+                change, est = weight * (observed[s] - gamma * estimate.est[s, k]), estimate.est[s]
                 healthy = healthy and abs(change) < 1e300
                 for a in range(K):
-                    estimate.est[s, a] += change * u[a]
+                    est[a] += change * u[a]
+        own2 = 0.0
+        if len(estimate.v2) > 0:
+            own2 = turn_second(inst, estimate, u, u2, g, k, weight * gamma)
+        turn_columns(estimate.columns, g, u, u2, weight * gamma, own2)
+        broken = 0
         for a in range(K):
-            factor = weight * gamma * u[a]
-            row = estimate.G[g, a]
-            for b in range(K):
-                row[b] -= factor * u[b]
-            estimate.v[g, a] = row[a]
-            healthy = healthy and estimate.v[g, a] >= 0.0
-        if len(estimate.W) > 0:
-            turn_rows(estimate.W[g], u, k, weight * gamma)
+            v[a] -= weight * gamma * u[a] * u[a]
+            broken += 0 if v[a] >= 0.0 else 1
+        healthy = healthy and broken == 0
+        let_wait(inst, estimate.columns, g, k, gamma * gamma)
         estimate.log_det[g] += log1p(gain)
+    estimate.tried[0] += 1 if estimate.N[k] == 0.0 and gamma > 0.0 else 0
     estimate.N[k] += gamma * gamma
     for s in range(n):
         estimate.M[s, k] += gamma * observed[s]
@@ -167,78 +196,22 @@ def update(inst: Instance, estimate: Estimate, u: Vector, k: int, gamma: float, 
 
 
 @kernel
-def turn_rows(rows: Matrix, u: Vector, k: int, weight: float) -> None:
-    """The rows A^-1 x_a after a pull of arm k, row k last because all others read it."""
-    K, d = rows.shape
-    for a in range(K):
-        factor = weight * u[a]
-        if a != k:
-            for c in range(d):
-                rows[a, c] -= factor * rows[k, c]
-    for c in range(d):
-        rows[k, c] -= weight * u[k] * rows[k, c]
+def turn_second(inst: Instance, estimate: Estimate, u: Vector, u2: Vector, g: int, k: int, weight: float) -> float:
+    """The second diagonal after a pull of arm k, whose column is u; its second one is left in u2.            (C2)
 
-
-@rare
-def factor(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
-    """The Cholesky factor of Gram matrix g, in scratch.A; False if there is none.
-
-    A regularisation that fades is left out as soon as the pulls span without it, and is never taken up again.
+    Returns |A^-1 x_k|^2 before the pull.
     """
-    d = inst.X.shape[1]
-    if inst.fades[g] == 1 and estimate.spanned[g] == 0:
-        fill_diagonal(scratch.A, 0.0)
-        add_information(inst.X, estimate.N, scratch.A)
-        estimate.spanned[g] = 1 if has_full_rank(scratch.A, SINGULAR * trace(scratch.A)) else 0
-    kept = 0.0 if estimate.spanned[g] == 1 else 1.0
-    for a in range(d):
-        for b in range(d):
-            scratch.A[a, b] = kept * inst.regularization[g, a, b]
-    add_information(inst.X, estimate.N, scratch.A)
-    return cholesky(scratch.A, 0.0)
-
-
-@rare
-def refresh_gram(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
-    """Gram matrix g and what is estimated with it, anew from the sufficient statistics; False if they broke down.
-
-    Leaves the Cholesky factor C of A in scratch.A, and the rows C^-1 x_k in scratch.W.                  (E1, E2)
-    """
-    K, d = inst.X.shape
-    healthy = factor(inst, estimate, scratch, g)
-    estimate.log_det[g] = -inst.log_det[g]
-    for a in range(d):
-        estimate.log_det[g] += 2.0 * log(scratch.A[a, a])
-    for k in range(K):
-        forward_solve(scratch.A, inst.X[k], scratch.W[k])
-    for k in range(K):
-        for j in range(k + 1):
-            total = 0.0
-            for a in range(d):
-                total += scratch.W[k, a] * scratch.W[j, a]
-            estimate.G[g, k, j] = total
-            estimate.G[g, j, k] = total
-        estimate.v[g, k] = estimate.G[g, k, k]
-        if len(estimate.W) > 0:
-            transposed_solve(scratch.A, scratch.W[k], estimate.W[g, k])
-    for s in range(len(inst.R)):
-        if inst.gram_of[s] == g:
-            refresh_signal(inst, estimate, scratch, s)
-    return healthy
+    v2, found = estimate.v2[g], second_column(inst, estimate, g, k)
+    own2: float = v2[k]
+    twice, once = 2.0 * weight, weight * weight * own2
+    for a in range(len(u)):
+        u2[a] = found[a]
+    for a in range(len(u)):
+        v2[a] -= twice * u[a] * u2[a] - once * u[a] * u[a]
+    return own2
 
 
 @kernel
-def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
-    """The estimates of signal s, by the factor in `scratch`.                                                (E2)"""
-    K, d = inst.X.shape
-    for a in range(d):
-        total = 0.0
-        for k in range(K):
-            total += estimate.M[s, k] * inst.X[k, a]
-        scratch.y[a] = total
-    forward_solve(scratch.A, scratch.y, scratch.u)
-    for k in range(K):
-        total = 0.0
-        for a in range(d):
-            total += scratch.W[k, a] * scratch.u[a]
-        estimate.est[s, k] = total
+def has_cancelled(estimate: Estimate, g: int, k: int) -> bool:
+    """Whether the width of arm k is so small a rest of what it was that its digits have gone."""
+    return len(estimate.fresh) > 0 and estimate.v[g, k] < CANCELLED * estimate.fresh[g, k]

@@ -2,10 +2,11 @@
 
 from math import inf, sqrt
 
-from surefoot.core.estimate import Estimate, arm_width, refresh_gram, update
-from surefoot.core.kernel import rare, thin
+from surefoot.core.estimate import arm_width, has_cancelled, update
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.levels import begin_levels
 from surefoot.core.parts import ball_of, begin_own, sets_begin, sets_learn, sets_refresh
+from surefoot.core.refreshing import refresh_gram, spans_now
 from surefoot.core.state import State, Work, empty_state, remember_race
 from surefoot.core.types import CONTRADICTED, NULL, ROUND, SINCE_REFRESH, Instance, Vector
 
@@ -30,27 +31,31 @@ def absorb(inst: Instance, state: State, work: Work, k: int, gamma: float, obser
     sets_learn(inst, inst.sets, state.sets, state, k, gamma, observed)  # with what was known before this result
     estimate = state.estimate
     new_arm = estimate.N[k] == 0.0 and gamma > 0.0
-    healthy = update(inst, estimate, work.scratch.column, k, gamma, observed)
+    healthy = update(inst, estimate, work.scratch, k, gamma, observed)
     state.levels.last[k] = gamma
     t = state.clock[ROUND] + 1
     state.clock[ROUND] = t
     state.clock[SINCE_REFRESH] += 1
-    if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or t & (t - 1) == 0:  # early rounds cancel most: 1, 2, 4, 8, ...
+    doubled = t & (t - 1) == 0  # early rounds cancel most: 1, 2, 4, 8, ...
+    if state.clock[SINCE_REFRESH] >= REFRESH_EVERY or is_due(inst, state, work, k, new_arm, doubled):
         healthy = refresh(inst, state, work) and healthy
-        if not is_possible(inst, state):
-            state.clock[CONTRADICTED] = 1
-    elif new_arm and not every_gram_settled(estimate):  # only an arm that was not pulled before can make them span
-        healthy = refresh(inst, state, work) and healthy
+    if (doubled or t % REFRESH_EVERY == 0) and not is_possible(inst, state):
+        state.clock[CONTRADICTED] = 1
     return healthy
 
 
-@thin
-def every_gram_settled(estimate: Estimate) -> bool:
-    """Whether no regularisation is left that is to fade."""
-    settled = True
-    for g in range(len(estimate.W)):
-        settled = settled and estimate.spanned[g] == 1
-    return settled
+@kernel
+def is_due(inst: Instance, state: State, work: Work, k: int, new_arm: bool, doubled: bool) -> bool:
+    """Whether all is to be computed anew after this pull. Of many arms that is as dear as a thousand rounds, and is
+    done when digits are gone and not by the clock."""
+    estimate, due = state.estimate, False
+    if doubled and not inst.few_columns:
+        return True
+    for g in range(len(inst.log_det)):
+        due = due or has_cancelled(estimate, g, k)
+        if new_arm:  # only an arm that was not pulled before can make them span
+            due = due or spans_now(inst, estimate, work.scratch, g)
+    return due
 
 
 @rare

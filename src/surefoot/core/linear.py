@@ -10,12 +10,13 @@ from surefoot.core.types import Matrix, Vector
 def add_information(X: Matrix, N: Vector, A: Matrix) -> None:
     """A + sum z z^T over all pulls, in the place of A; N holds each arm's sum of gamma^2.                   (E1)"""
     K, d = X.shape
-    for a in range(d):
-        for b in range(d):
-            total = A[a, b]
-            for k in range(K):
-                total += N[k] * X[k, a] * X[k, b]
-            A[a, b] = total
+    for k in range(K):
+        if N[k] > 0.0:  # of many arms only some are ever pulled
+            x = X[k]
+            for a in range(d):
+                row, share = A[a], N[k] * x[a]
+                for b in range(d):
+                    row[b] += share * x[b]
 
 
 @thin
@@ -33,6 +34,34 @@ def dot(x: Vector, y: Vector) -> float:
     for a in range(len(x)):
         total += x[a] * y[a]
     return total
+
+
+@kernel
+def long_dot(x: Vector, y: Vector) -> float:
+    """The inner product of long vectors, as four sums that do not wait for each other."""
+    d = len(x)
+    whole = d - d % 4
+    total, one, two, three = 0.0, 0.0, 0.0, 0.0
+    for a in range(0, whole, 4):
+        total += x[a] * y[a]
+        one += x[a + 1] * y[a + 1]
+        two += x[a + 2] * y[a + 2]
+        three += x[a + 3] * y[a + 3]
+    for a in range(whole, d):
+        total += x[a] * y[a]
+    return (total + one) + (two + three)
+
+
+@kernel
+def invert_lower(C: Matrix, out: Matrix) -> None:
+    """The inverse of a lower triangular C, row b holding column b of it, so that a product goes along rows."""
+    d = len(C)
+    for b in range(d):
+        for a in range(d):
+            total = 1.0 if a == b else 0.0
+            for c in range(b, a):
+                total -= C[a, c] * out[b, c]
+            out[b, a] = total / C[a, a] if a >= b else 0.0
 
 
 @kernel
@@ -102,3 +131,15 @@ def transposed_solve(C: Matrix, x: Vector, out: Vector) -> None:
         for b in range(a + 1, d):
             total -= C[b, a] * out[b]
         out[a] = total / C[a, a]
+
+
+@kernel
+def weighted_sum(X: Matrix, weights: Vector, total: Vector) -> None:
+    """The sum of the rows of X by their weights, into `total`."""
+    K, d = X.shape
+    for a in range(d):
+        total[a] = 0.0
+    for k in range(K):
+        if weights[k] != 0.0:
+            for a in range(d):
+                total[a] += weights[k] * X[k, a]

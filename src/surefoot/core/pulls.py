@@ -21,13 +21,13 @@ def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: 
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = level_cost(state, j)
         if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
-            return greedy(estimate, reach, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
+            return greedy(inst, estimate, reach, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
     if rule == GREEDY:
-        return greedy(estimate, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
+        return greedy(inst, estimate, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     if rule == ROUNDING:
         shortest_weights(inst, shares, reach, i, race.leader_level, j, race.challenger_level)
     else:
-        finite_weights(estimate, shares, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
+        finite_weights(inst, estimate, shares, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     return furthest_behind(estimate, shares.weights, reach)
 
 
@@ -55,7 +55,7 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     """
     estimate = state.estimate
     i, j, g = max(race.leader, 0), max(race.challenger, 0), inst.gram_of[0]
-    square = squared_norm(estimate, g, j, race.challenger_level, i, race.leader_level)
+    square = squared_norm(inst, estimate, g, j, race.challenger_level, i, race.leader_level)
     by_reward = max(reward_cost(state, race), 0.0) / square if square > 0.0 else 0.0
     s_j, s_i = tightest_limit(state.levels, j), tightest_limit(state.levels, i)
     g_j, g_i = inst.gram_of[1 + s_j], inst.gram_of[1 + s_i]
@@ -63,8 +63,8 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     by_challenger = level_cost(state, j) / v_j[j] if race.challenger >= 0 and v_j[j] > 0.0 else 0.0
     asks_both = race.leader >= 0 and race.leader != race.challenger and v_i[i] > 0.0
     by_leader = level_cost(state, i) / v_i[i] if asks_both else 0.0
-    reward_j, reward_i = column(estimate, g, j), column(estimate, g, i)
-    safety_j, safety_i = column(estimate, g_j, j), column(estimate, g_i, i)
+    reward_j, reward_i = column(inst, estimate, g, j), column(inst, estimate, g, i)
+    safety_j, safety_i = column(inst, estimate, g_j, j), column(inst, estimate, g_i, i)
     best, most = 0, -1.0
     for k in range(len(work.reach)):
         level = work.reach[k]
@@ -104,9 +104,11 @@ def tightest_limit(levels: Levels, k: int) -> int:
 
 
 @kernel
-def greedy(estimate: Estimate, reach: Vector, g: int, i: int, level_i: float, j: int, level_j: float) -> int:
+def greedy(
+    inst: Instance, estimate: Estimate, reach: Vector, g: int, i: int, level_i: float, j: int, level_j: float
+) -> int:
     """The arm whose pull shrinks |y| most, y = level_i x_i - level_j x_j.                                   (G4)"""
-    v, column_i, column_j = diagonal(estimate, g), column(estimate, g, i), column(estimate, g, j)
+    v, column_i, column_j = diagonal(estimate, g), column(inst, estimate, g, i), column(inst, estimate, g, j)
     best, best_gain, best_den = 0, -1.0, 1.0  # gains are compared as fractions: a product is cheaper than a quotient
     for k in range(len(reach)):
         level = reach[k]

@@ -212,7 +212,15 @@ def eliminate(inst: Instance, shares: Shares, r: int, row: int) -> None:
 
 @rare
 def finite_weights(
-    estimate: Estimate, shares: Shares, reach: Vector, g: int, i: int, level_i: float, j: int, level_j: float
+    inst: Instance,
+    estimate: Estimate,
+    shares: Shares,
+    reach: Vector,
+    g: int,
+    i: int,
+    level_i: float,
+    j: int,
+    level_j: float,
 ) -> None:
     """The weights whose shares |w|/|w|_1 minimise y^T (A + sum_k nu_k z_k z_k^T)^-1 y, into shares.weights.    (G5')
 
@@ -221,7 +229,7 @@ def finite_weights(
     takes the arm that violates this most, trades weight for it against the weakest arm in use, then fits its weight.
     """
     K = len(reach)
-    column_i, column_j = column(estimate, g, i), column(estimate, g, j)
+    column_i, column_j = column(inst, estimate, g, i), column(inst, estimate, g, j)
     for k in range(K):
         shares.weights[k] = 0.0
         shares.slack[k] = reach[k] * (level_i * column_i[k] - level_j * column_j[k])
@@ -237,8 +245,8 @@ def finite_weights(
         if weakest >= 0 and highest <= total * (1.0 + FIT) and in_use(shares, weakest) >= total * (1.0 - FIT):
             break
         if weakest >= 0 and weakest != strongest:
-            trade(estimate, shares, reach, g, strongest, weakest)
-        fit(estimate, shares, reach, g, strongest)
+            trade(inst, estimate, shares, reach, g, strongest, weakest)
+        fit(inst, estimate, shares, reach, g, strongest)
 
 
 @thin
@@ -248,7 +256,7 @@ def in_use(shares: Shares, k: int) -> float:
 
 
 @kernel
-def trade(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, weakest: int) -> None:
+def trade(inst: Instance, estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, weakest: int) -> None:
     """Moves weight from the weakest arm to arm k, |w|_1 unchanged, as far as it pays."""
     sign_k = 1.0 if shares.slack[k] > 0.0 else -1.0
     sign_l = 1.0 if shares.weights[weakest] > 0.0 else -1.0
@@ -256,18 +264,24 @@ def trade(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, wea
         return  # arm k is in use with the other sign: only its own weight can be fitted
     a, b = sign_k * reach[k], sign_l * reach[weakest]
     v = diagonal(estimate, g)
-    curvature = a * a * v[k] + b * b * v[weakest] - 2.0 * a * b * column(estimate, g, k)[weakest]
+    curvature = a * a * v[k] + b * b * v[weakest] - 2.0 * a * b * column(inst, estimate, g, k)[weakest]
     gain = sign_k * shares.slack[k] - sign_l * shares.slack[weakest]
     available = abs(shares.weights[weakest])
     amount = available if gain >= curvature * available else gain / curvature
-    change_weight(estimate, shares, reach, g, k, shares.weights[k] + sign_k * amount)
+    change_weight(inst, estimate, shares, reach, g, k, shares.weights[k] + sign_k * amount)
     change_weight(
-        estimate, shares, reach, g, weakest, 0.0 if amount == available else shares.weights[weakest] - sign_l * amount
+        inst,
+        estimate,
+        shares,
+        reach,
+        g,
+        weakest,
+        0.0 if amount == available else shares.weights[weakest] - sign_l * amount,
     )
 
 
 @kernel
-def fit(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int) -> None:
+def fit(inst: Instance, estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int) -> None:
     """Sets the weight of arm k to the best value given the others."""
     others = 0.0
     for a in range(len(reach)):
@@ -277,14 +291,16 @@ def fit(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int) -> No
     best = 0.0
     if abs(pull) > others:
         best = (pull - others if pull > 0.0 else pull + others) / (curvature + 1.0)
-    change_weight(estimate, shares, reach, g, k, best)
+    change_weight(inst, estimate, shares, reach, g, k, best)
 
 
 @kernel
-def change_weight(estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, weight: float) -> None:
+def change_weight(
+    inst: Instance, estimate: Estimate, shares: Shares, reach: Vector, g: int, k: int, weight: float
+) -> None:
     """Gives arm k this weight and keeps every c_k in step."""
     change = (weight - shares.weights[k]) * reach[k]
     shares.weights[k] = weight
-    column_k = column(estimate, g, k)
+    column_k = column(inst, estimate, g, k)
     for a in range(len(reach)):
         shares.slack[a] -= change * reach[a] * column_k[a]

@@ -44,6 +44,7 @@ class Instance(NamedTuple):
     log_det: Vector  # (g,) logarithm of its determinant
     gram_of: Indices  # (n,) the Gram matrix that signal s is estimated with
     fades: Indices  # (g,) 1 where the regularisation holds only until the pulls span
+    few_columns: bool  # whether so many arms are there that only the columns in question are held
     sets: Any  # parameters of the confidence sets
 
 

@@ -15,7 +15,7 @@ from surefoot.policies.uniform import Uniform
 
 __all__ = [
     "POLICIES", "EOptimal", "Explore", "Guarantee", "LinGapE", "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE",
-    "Uniform", "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "to_dict",
+    "Uniform", "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "of_version", "to_dict",
 ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         if field.name == "explore":
             if value is not None:
                 table["explore"] = {"kind": value.kind} | {f.name: getattr(value, f.name) for f in fields(value)}
-        else:
+        elif not field.metadata.get("quiet") or value != field.default:
             table[field.name] = value
     return table
 
@@ -74,6 +74,12 @@ def from_dict(table: Mapping[str, Any], foreign: Mapping[str, Any] | None = None
     kind = chosen("policy.name", options.pop("name", None), {**POLICIES, **(foreign or {})})
     policy: Policy = built("policy", kind, with_exploration(options))
     return policy
+
+
+def of_version(table: Mapping[str, Any], version: int | None) -> dict[str, Any]:
+    """The table of a policy that was written by this version of it, with the options that it decided by then."""
+    kind = POLICIES.get(table.get("name"))  # type: ignore[arg-type]
+    return {**getattr(kind, "options_of", {}).get(version, {}), **table}
 
 
 def with_exploration(options: Mapping[str, Any]) -> dict[str, Any]:

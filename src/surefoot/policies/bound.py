@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core import loop, plausible
+from surefoot.core.columns import are_many, columns_of
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
 from surefoot.core.parts import Response, Watch
 from surefoot.core.state import State, Work, new_state, new_work, state_bytes
@@ -72,6 +73,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         log_det=plan.grams.log_det,
         gram_of=plan.grams.of,
         fades=plan.grams.fades,
+        few_columns=are_many(len(problem.features)),
         sets=plan.sets.params,
     )
 
@@ -87,7 +89,7 @@ def ceiling_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     """The loop that goes through what happened to an experiment."""
-    return bound(loop.replay, parts_of(found.plan), tuples_of(found.plan), found.name, announce)
+    return bound(loop.replay, parts_of(found.plan, found.inst.few_columns), tuples_of(found.plan), found.name, announce)
 
 
 def is_ready(found: Faced) -> bool:
@@ -97,8 +99,8 @@ def is_ready(found: Faced) -> bool:
 
 def expect_of(found: Faced) -> Any:
     """What says which means the results so far still allow."""
-    asked = ("sets_ball", "sets_bound_safety")
-    parts = {name: part for name, part in parts_of(found.plan).items() if name in asked}
+    asked = ("sets_ball", "sets_bound_safety", "all_held", "place_of")
+    parts = {name: part for name, part in parts_of(found.plan, found.inst.few_columns).items() if name in asked}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterpretedWarning)  # whoever faces the problem is told once, by the loop
         return bound(plausible.expect, parts, tuples_of(found.plan), f"{found.name}, what to expect", None)
@@ -107,22 +109,22 @@ def expect_of(found: Faced) -> Any:
 def play_of(found: Faced, response: Response, watch: Watch, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world, with an alarm over them or without."""
     parts = {
-        **parts_of(found.plan), "respond": response.respond, "crosses": response.crosses, "begin_watch": watch.begin,
-        "rings": watch.rings,
+        **parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses,
+        "begin_watch": watch.begin, "rings": watch.rings,
     }  # fmt: skip
     tuples = (*tuples_of(found.plan), response, watch.new())
     return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
 
 
-def parts_of(plan: Plan) -> dict[str, Callable[..., Any]]:
-    """What a policy binds into the loops, by the names in `core.parts`."""
+def parts_of(plan: Plan, few_columns: bool = False) -> dict[str, Callable[..., Any]]:
+    """What a policy binds into the loops, by the names in `core.parts`, and how columns are held."""
     sets = plan.sets
     if sets.ball is None:
         raise TypeError(f"the first confidence set must have an ellipsoid (ball), and {sets.name} has none")
     return {
         "decide": plan.decide, "begin_own": plan.begin_own, "sets_begin": sets.begin, "sets_learn": sets.learn,
         "sets_refresh": sets.refresh, "sets_bound_safety": sets.bound_safety, "sets_bound_leads": sets.bound_leads,
-        "sets_ball": sets.ball,
+        "sets_ball": sets.ball, **columns_of(few_columns),
     }  # fmt: skip
 
 

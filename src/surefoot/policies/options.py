@@ -17,9 +17,9 @@ SELECTIONS = {"conservative": race.CONSERVATIVE, "optimistic": race.OPTIMISTIC}
 PULLS = {"greedy": pulls.GREEDY, "rounding": pulls.ROUNDING, "rounding-finite": pulls.ROUNDING_FINITE}
 
 
-def option(default: Any, words: str, choices: Collection[str] = ()) -> Any:
-    """A field of a policy, with what the command line says about it."""
-    return field(default=default, metadata={"help": words, "choices": tuple(choices)})
+def option(default: Any, words: str, choices: Collection[str] = (), *, quiet: bool = False) -> Any:
+    """A field of a policy, with what the command line says about it. A quiet one is not spoken of at its default."""
+    return field(default=default, metadata={"help": words, "choices": tuple(choices), "quiet": quiet})
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:

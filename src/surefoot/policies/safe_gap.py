@@ -16,7 +16,7 @@ delta_safety, which pays for the certified levels alone.
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.core.pulls import decisive_pull, spanning_pull
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix
+from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Tensor
 from surefoot.errors import InvalidInput
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
+from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
 from surefoot.sets import directional, mixtures, norm_free
@@ -46,8 +47,12 @@ LEAST_KNOWN = 1e-11  # the least share that a direction has in the known pulls; 
 START = 1e-6  # the regularisation until the pulls span, beside the squared length of an arm at a known level
 
 
+Opening = Literal["late", "at-once"]
+OPENINGS = ("late", "at-once")
+
+
 class Rules(NamedTuple):
-    """SafeGap has no options; compiled code cannot take an empty tuple."""
+    """Nothing that a decision reads is optional; compiled code cannot take an empty tuple."""
 
     null_pull: bool
 
@@ -78,7 +83,19 @@ class SafeGap:
     """No pull above the certified level; stops when the answer is within epsilon of the best safe option."""
 
     name: ClassVar[str] = "safe-gap"
-    version: ClassVar[int] = 2
+    options_of: ClassVar[dict[int, dict[str, str]]] = {2: {"opening": "at-once"}}  # what an earlier version decided by
+    opening: Opening = option(
+        "late", "When a question gets its own set: late, when it comes up, or at-once, as in version 2.", OPENINGS,
+        quiet=True,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        check_choice("opening", self.opening, OPENINGS)
+
+    @property
+    def version(self) -> int:
+        """The rules that decide: those of version 2 are kept, for studies that began with them."""
+        return 3 if self.opening == "late" else 2
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
@@ -97,7 +114,8 @@ class SafeGap:
         ball = norm_free.Params(prior, -np.log(low), -np.log(high), -np.log(most))
         near, far = reward_boundaries(problem)
         switch = mixtures.crossing(near, far, problem.reward.noise)
-        params = directional.Params(ball, boundaries(problem, near, far), switch)
+        at_once = self.opening == "at-once"
+        params = directional.Params(ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, at_once)
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m)
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
@@ -113,18 +131,24 @@ def check_known_levels(problem: Problem, features: Matrix) -> None:
         raise InvalidInput(f"safe_level of arm {problem.names[k]!r}", problem.safe_level[k], reason, remedy)
 
 
-def boundaries(problem: Problem, near: mixtures.Boundary, far: mixtures.Boundary) -> Matrix:
-    """(2 n, 3) the boundaries of all aims: any arm may be pulled too high, but only the best arm's optimistic level
-    must hold."""
+def safety_boundaries(problem: Problem, at_once: bool) -> tuple[Matrix, Tensor]:
+    """The boundaries of the aims at safety from above, (m, 3), and from below, (m, room, 3), in the order of opening.
+
+    Only the best arm's optimistic level must hold, but any arm may be pulled too high. So from below the error is split
+    over the arms: evenly, or the n-th to be opened gets the share 1/(n H), H the sum of 1/n.
+    """
     m, information = len(problem.safety), mixtures.planned_information(problem)
-    table = np.ones((2 * (1 + m), 3))
-    table[directional.NEAR], table[directional.FAR] = near, far
     levels, certified = problem.delta * OPTIMISTIC_LEVELS / m, problem.delta_safety / m
-    for s, limit in enumerate(problem.safety, start=1):
-        too_high = certified * (1.0 - SAFETY_ELLIPSOID) / problem.size
-        table[2 * s] = mixtures.half_normal(too_high, limit.noise, information[s])
-        table[2 * s + 1] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), limit.noise, information[s])
-    return table
+    room = problem.size if at_once else min(problem.size, directional.MOST_OPEN)
+    order = np.full(room, float(room)) if at_once else np.arange(1.0, room + 1.0)
+    shares = 1.0 / (order * (1.0 / order).sum())
+    high, low = np.ones((m, 3)), np.ones((m, room, 3))
+    for s, limit in enumerate(problem.safety):
+        high[s] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), limit.noise, information[1 + s])
+        for n in range(room):
+            too_high = certified * (1.0 - SAFETY_ELLIPSOID) * shares[n]
+            low[s, n] = mixtures.half_normal(too_high, limit.noise, information[1 + s])
+    return high, low
 
 
 def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Boundary]:

@@ -1,7 +1,6 @@
 """Directional sets: the norm-free ellipsoid, cut by half-spaces that are aimed at one question each.     (C5, C6)
 
-An aim takes a weight h_s for every pull before its result is known. The weighted noise sum h_s eps_s then keeps to a
-boundary in one dimension (C3), however many dimensions the features have. With q = sum h_s z_s that is a half-space,
+An aim, with q = sum h_s z_s over the pulls and a boundary for its weighted noise (`sets.aims`), is a half-space,
 
     q . (weights - estimate) < boundary + rest       on one side,       > -boundary + rest      on the other,
 
@@ -9,8 +8,9 @@ and together with the ellipsoid (C2) it bounds y . weights for every y: most tig
 weights of an aim at y are chosen as least squares would choose them, corrected for what q has strayed from y so far.
 Nothing here leans on a bound of the weights' norm; before the pulls span, nothing is said and no aim has any weight.
 
-Aims 0 .. K-1 ask whether arm j beats the leader, aim K whether the null pull does; aim K + 1 + (s-1) K + k asks for
-safety signal s at arm k. Each is kept as two vectors of d numbers, q and V^-1 q.
+The reward's target j asks whether arm j beats the leader, target K whether the null pull does; it is opened when first
+that arm might beat the leader by most. The safety target k asks for every limit at arm k; it is opened when first that
+arm leads, challenges or is pulled. What is not open is bounded by the ellipsoid alone.
 """
 
 from math import inf, sqrt
@@ -18,59 +18,67 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.estimate import column, diagonal, image, squared_image, squared_norm
-from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import dot, forward_solve, transposed_solve
-from surefoot.core.state import Bounds, Scratch, State
-from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Ball, Indices, Instance, Matrix, Vector
+from surefoot.core.estimate import (
+    diagonal,
+    image,
+    second_diagonal,
+    squared_image,
+    squared_norm,
+    width_of,
+)
+from surefoot.core.kernel import kernel, thin
+from surefoot.core.linear import dot
+from surefoot.core.state import Bounds, State
+from surefoot.core.types import NULL, Ball, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
+from surefoot.sets.aims import Aims, new_aims
+from surefoot.sets.asking import begin, learn, open_reward, refresh
 from surefoot.sets.boundaries import boundary, growth, height
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
-from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import radius_at
-from surefoot.sets.norm_free import refresh as refresh_uncut
 from surefoot.sets.protocol import ConfidenceSet
 
-NAME, VERSION = "directional", 2
-NEAR, FAR = 0, 1  # boundaries of the reward's aims; signal s has LOW at 2 s and HIGH at 2 s + 1
+NAME = "directional"
+AT_ONCE, LATE = 2, 3  # versions: all aims are open from the first pull on, or each when it is needed
+MOST_OPEN = 4096  # targets of either kind; those that come later are left to the ellipsoid
+NEAR, FAR = 0, 1  # boundaries of the reward's aims
 ROUNDING = 1e-15
-NO_QUESTION = 1e-13  # a square below this share of the two that it is the difference of is nothing but rounding
-PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
 
 class Params(NamedTuple):
     """The ellipsoid that is cut, and the boundaries of the aims."""
 
     ball: norm_free.Params
-    boundary: Matrix  # (2 n, 3) rho, constant and offset of each boundary (C3)
+    reward: Matrix  # (2, 3) NEAR and FAR: rho, constant and offset of each boundary (C3)
+    high: Matrix  # (m, 3) the boundary of each limit as far as it bounds from above
+    low: Tensor  # (m, room, 3) from below, of the arm that was opened first, second, ...; with the rho of `high`
     switch: float  # information above which the reward's aims use NEAR and not FAR
+    at_once: bool  # whether all are open from the first pull on
 
 
 class Memory(NamedTuple):
-    """What the aims have seen; `solved` and `rest` can be rebuilt from the others."""
+    """What the aims have seen."""
 
     ball: norm_free.Memory
-    q: Matrix  # (aims, d) sum of weight * z
-    solved: Matrix  # (aims, d) V^-1 q: the aim's weights regressed on the pulls (C5)
-    information: Vector  # (aims,) sum of squared weights
-    value: Vector  # (aims,) sum of weight * observation
-    rest: Vector  # (aims,) that sum less q . estimate: what the estimate does not explain
-    weight: Vector  # (aims,) weights in the pull that is being learned
-    cut: Indices  # (K + 1,) whether the lead was cut by its aim in this round
+    reward: Aims  # of the K arms and the null pull
+    safety: Aims  # of the K arms, m aims each
+    cut: Vector  # (room,) whether the lead was cut by its aim in this round
+    image_i: Vector  # (d,) room: V^-1 x of the leader
+    image_k: Vector  # (d,) room: of the arm that was pulled
+    b: Vector  # (d,) room
 
 
 def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     """The set with these parameters for K arms in d dimensions and m limits."""
-    aims = 1 + K + m * K
+    reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     memory = Memory(
-        ball=norm_free.memory_for(1 + m, d), q=np.zeros((aims, d)), solved=np.zeros((aims, d)),
-        information=np.zeros(aims), value=np.zeros(aims), rest=np.zeros(aims), weight=np.zeros(aims),
-        cut=np.zeros(K + 1, np.int64),
+        ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
+        cut=np.zeros(reward), image_i=np.zeros(d), image_k=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
-        NAME, VERSION, params, memory, bound_safety=bound_safety, bound_leads=bound_leads, learn=learn,
-        refresh=refresh, ball=ball,
+        NAME, AT_ONCE if params.at_once else LATE, params, memory, bound_safety=bound_safety, bound_leads=bound_leads,
+        begin=begin, learn=learn, refresh=refresh, ball=ball,
     )  # fmt: skip
 
 
@@ -102,38 +110,52 @@ def furthest(full: float, square: float, along: float, fit: float, bound: float,
 
 @kernel
 def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds) -> None:
-    """The bounds of every safety signal at every arm.                                                   (S1, C6)
-
-    The ellipsoid alone bounds an arm that it already shows to be safe at full level: no aim could raise that.
-    """
-    estimate, table = state.estimate, params.boundary
-    K = len(estimate.N)
+    """The bounds of every safety signal at every arm: by the ellipsoid, and cut where an aim is open.   (S1, C6)"""
+    estimate = state.estimate
     for s in range(1, len(inst.R)):
-        g, R, eta0, c = inst.gram_of[s], inst.R[s], inst.eta0[s - 1], params.ball.prior[s]
-        v = diagonal(estimate, g)
+        g, c = inst.gram_of[s], params.ball.prior[s]
+        v, v2, est = diagonal(estimate, g), second_diagonal(estimate, g), estimate.est[s]
         radius_low = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta[s])
         radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
-        for k in range(K):
-            square = max(v[k], 0.0) + c * squared_image(estimate, g, k, 1.0, k, 0.0)
-            length = sqrt(square)
-            below, above, most = 0.0, 0.0, 0.0
-            if length > 0.0:
-                below, above, most = radius_low * length, radius_high * length, radius_most * length
-            if below < inf and not estimate.est[s, k] - below >= eta0:
-                a = K + 1 + (s - 1) * K + k
-                q, solved = memory.q[a], memory.solved[a]
-                along = dot(inst.X[k], solved) + c * dot(image(estimate, g, k), solved)
-                fit = dot(q, solved) + c * dot(solved, solved)
-                information, rest = memory.information[a], memory.rest[a]
-                log_growth = growth(table, 2 * s, information)  # both sides have one rho
-                low = height(table, 2 * s, R, information, log_growth) - rest
-                high = height(table, 2 * s + 1, R, information, log_growth) + rest
-                below = furthest(below, square, along, fit, low, radius_low)
-                above = furthest(above, square, along, fit, high, radius_high)
-            bounds.lower[s - 1, k] = estimate.est[s, k] - below
-            bounds.upper[s - 1, k] = estimate.est[s, k] + above
-            bounds.most[s - 1, k] = estimate.est[s, k] + most
+        for k in range(len(est)):
+            square = max(v[k], 0.0) + c * max(v2[k], 0.0)
+            bounds.lower[s - 1, k] = est[k] - width_of(radius_low, square)
+            bounds.upper[s - 1, k] = est[k] + width_of(radius_high, square)
+            bounds.most[s - 1, k] = est[k] + width_of(radius_most, square)
+        if radius_low < inf:
+            cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
+
+
+@kernel
+def cut_safety(
+    inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds, s: int, radius_low: float,
+    radius_high: float,
+) -> None:  # fmt: skip
+    """Cuts the bounds of signal s where an aim is open.                                                     (C6)
+
+    Not of an arm that the ellipsoid already shows to be safe at full level: no aim could raise that.
+    """
+    estimate, aims, each = state.estimate, memory.safety, len(inst.R) - 1
+    g, R, c, low_table = inst.gram_of[s], inst.R[s], params.ball.prior[s], params.low[s - 1]
+    v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
+    for n in range(aims.opened[0]):
+        k, a = aims.target[n], n * each + s - 1
+        if bounds.lower[s - 1, k] >= inst.eta0[s - 1]:
+            continue
+        square = max(v[k], 0.0) + c * max(v2[k], 0.0)
+        length = sqrt(square)
+        q, solved = aims.q[a], aims.solved[a]
+        along = dot(inst.X[k], solved) + c * dot(aims.image[a], solved)
+        fit = dot(q, solved) + c * dot(solved, solved)
+        information, rest = aims.information[a], aims.rest[a]
+        log_growth = growth(params.high, s - 1, information)  # both sides have one rho
+        low = height(low_table, n, R, information, log_growth) - rest
+        high = height(params.high, s - 1, R, information, log_growth) + rest
+        below = furthest(radius_low * length, square, along, fit, low, radius_low)
+        above = furthest(radius_high * length, square, along, fit, high, radius_high)
+        bounds.lower[s - 1, k] = estimate.est[s, k] - below
+        bounds.upper[s - 1, k] = estimate.est[s, k] + above
 
 
 @kernel
@@ -144,142 +166,54 @@ def bound_leads(
     """The most by which each arm might beat the leader; the null pull comes last.                       (G2, C6)
 
     First by the ellipsoid. Then the largest is cut by its aim, as long as the largest is not one that was: what stays
-    below it does not matter to anybody.
+    below it does not matter to anybody. The aim of one that has none and might win by most is opened.
     """
     found = ball(inst, params, memory, state, 0)
-    leads_by(state, found, bounds, i, level_i, optimistic)
-    levels = state.levels.high if optimistic else state.levels.low
+    leads_by(inst, state, found, bounds, i, level_i, optimistic)
+    levels, aims = state.levels.high if optimistic else state.levels.low, memory.reward
     K = len(levels)
-    for j in range(K + 1):
-        memory.cut[j] = 0
-    if i != NULL:
-        memory.cut[i] = 1  # its own level is in question, not another arm: the aim at i asks something else
-        if not levels[i] > level_i:
-            bounds.lead[i] = -inf
+    if i != NULL and not levels[i] > level_i:
+        bounds.lead[i] = -inf
+    far, uncut_lead = NULL, -inf  # whoever might win by most of those that no aim asks about
+    for k in range(K + 1):
+        # The leader's own level is in question, not another arm: the aim at it asks something else.
+        lead = bounds.lead[k] if aims.place[k] == 0 or k == i else -inf
+        far = k if lead > uncut_lead else far
+        uncut_lead = lead if lead > uncut_lead else uncut_lead
+    image(inst, state.estimate, found.g, max(i, 0), memory.image_i)
+    for n in range(aims.opened[0]):
+        memory.cut[n] = 1.0 if aims.target[n] == i else 0.0
     while True:
-        j, largest = 0, -inf
-        for k in range(K + 1):
-            j = k if bounds.lead[k] > largest else j
-            largest = bounds.lead[k] if bounds.lead[k] > largest else largest
-        if not largest > -inf or memory.cut[j] == 1:
-            return
-        memory.cut[j] = 1
-        cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, j)
+        largest, last = uncut_lead, -1
+        for n in range(aims.opened[0]):
+            lead = bounds.lead[aims.target[n]]
+            last = n if lead > largest else last
+            largest = lead if lead > largest else largest
+        if last < 0 or memory.cut[last] == 1.0:
+            break
+        memory.cut[last] = 1.0
+        cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, last)
+    if last < 0 and far != NULL and far != i and largest > inst.epsilon and found.radius < inf:
+        open_reward(inst, memory, state, far)
 
 
 @kernel
 def cut_lead(
     inst: Instance, params: Params, memory: Memory, state: State, found: Ball, bounds: Bounds, levels: Vector, i: int,
-    level_i: float, j: int,
+    level_i: float, n: int,
 ) -> None:  # fmt: skip
-    """Cuts the lead of arm j, or of the null pull, by its aim.                                              (C6)"""
-    estimate, K, x_i, c = state.estimate, len(levels), max(i, 0), found.prior
+    """Cuts the lead of the arm, or of the null pull, that aim n asks about.                                 (C6)"""
+    estimate, aims, K, x_i, c = state.estimate, memory.reward, len(levels), max(i, 0), found.prior
+    j = aims.target[n]
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
-    square = squared_norm(estimate, found.g, x_j, level_j, x_i, level_i)
-    square += c * squared_image(estimate, found.g, x_j, level_j, x_i, level_i)
-    q, solved = memory.q[j], memory.solved[j]
-    along = level_j * (dot(inst.X[x_j], solved) + c * dot(image(estimate, found.g, x_j), solved))
-    along -= level_i * (dot(inst.X[x_i], solved) + c * dot(image(estimate, found.g, x_i), solved))
+    square = squared_norm(inst, estimate, found.g, x_j, level_j, x_i, level_i)
+    square += c * squared_image(inst, estimate, found.g, x_j, level_j, x_i, level_i)
+    q, solved = aims.q[n], aims.solved[n]
+    along = level_j * (dot(inst.X[x_j], solved) + c * dot(aims.image[n], solved))
+    along -= level_i * (dot(inst.X[x_i], solved) + c * dot(memory.image_i, solved))
     fit = dot(q, solved) + c * dot(solved, solved)
-    row = NEAR if memory.information[j] >= params.switch else FAR  # for differences of a few epsilon, or early larger
-    bound = boundary(params.boundary, row, inst.R[0], memory.information[j]) + memory.rest[j]
+    row = NEAR if aims.information[n] >= params.switch else FAR  # for differences of a few epsilon, or early larger
+    bound = boundary(params.reward, row, inst.R[0], aims.information[n]) + aims.rest[n]
     full = found.radius * sqrt(square)
     width = furthest(full, square, along, fit, bound, found.radius)
     bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
-
-
-# -- how they are kept ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def learn(inst: Instance, params: Params, memory: Memory, state: State, k: int, gamma: float, observed: Vector) -> None:
-    """The aims after a pull of arm k at level gamma, before the estimate changes.                           (C5)"""
-    learn_uncut(inst, memory.ball, k, gamma)
-    estimate, (K, d), first = state.estimate, inst.X.shape, 0
-    if estimate.spanned[inst.gram_of[0]] == 0:
-        return  # weights of 0: nothing points anywhere yet
-    weigh(inst, memory, state, k, gamma)
-    for s in range(len(inst.R)):
-        g, last = inst.gram_of[s], first + (K + 1 if s == 0 else K)
-        shrink = 1.0 / (1.0 + gamma * gamma * diagonal(estimate, g)[k])
-        unexplained = (observed[s] - gamma * estimate.est[s, k]) * shrink
-        x, image_k = inst.X[k], image(estimate, g, k)
-        for a in range(first, last):
-            weight, q, solved = memory.weight[a], memory.q[a], memory.solved[a]
-            surprise = weight - gamma * dot(x, solved)
-            memory.information[a] += weight * weight
-            memory.rest[a] += surprise * unexplained
-            memory.value[a] += weight * observed[s]
-            step, change = gamma * weight, gamma * surprise * shrink
-            for c in range(d):
-                q[c] += step * x[c]
-                solved[c] += change * image_k[c]
-        first = last
-
-
-@kernel
-def weigh(inst: Instance, memory: Memory, state: State, k: int, gamma: float) -> None:
-    """The weight of every aim in a pull of arm k at level gamma.                                            (C5)
-
-    The leader is asked about by the other arms; about the leader it is the challenger that asks.
-    """
-    estimate, levels = state.estimate, state.levels
-    K, g = len(estimate.N), inst.gram_of[0]
-    i, j = state.clock[LEADER], state.clock[CHALLENGER]
-    per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k, x = diagonal(estimate, g), column(estimate, g, k), inst.X[k]
-    for a in range(K + 1):
-        rival = j if a == i else i
-        x_a, level_a = (a, levels.high[a]) if a < K else (max(rival, 0), 0.0)
-        x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
-        square = squared_norm(estimate, g, x_a, level_a, x_b, level_b)
-        if square <= NO_QUESTION * (level_a * level_a * v[x_a] + level_b * level_b * v[x_b]):
-            square = 0.0
-        overlap = level_a * column_k[x_a] - level_b * column_k[x_b]
-        solved = memory.solved[a]
-        along = level_a * dot(inst.X[x_a], solved) - level_b * dot(inst.X[x_b], solved)
-        expected = gamma * dot(x, solved)
-        memory.weight[a] = weight_of(memory, a, gamma, per_round, square, overlap, along, expected)
-    for s in range(1, len(inst.R)):
-        v, column_k = diagonal(estimate, inst.gram_of[s]), column(estimate, inst.gram_of[s], k)
-        for b in range(K):
-            a = K + 1 + (s - 1) * K + b
-            solved = memory.solved[a]
-            along, expected = dot(inst.X[b], solved), gamma * dot(x, solved)
-            memory.weight[a] = weight_of(memory, a, gamma, per_round, v[b], column_k[b], along, expected)
-
-
-@kernel
-def weight_of(
-    memory: Memory, a: int, gamma: float, per_round: float, square: float, overlap: float, along: float, expected: float
-) -> float:
-    """The weight of aim a at y: square = |y|^2, overlap = x . y, along = q . y, expected = z . q, all in V^-1.  (C5)
-
-    The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
-    pulls q back towards y; it is bounded, since early on neither is known well.
-    """
-    if not square > 1e-300:
-        return 0.0
-    plain = gamma * overlap / square
-    correction: float = PATIENCE * (max(along, 0.0) * plain - expected)
-    if abs(correction) > abs(plain):  # mostly not, and a root less to take
-        largest = abs(plain) + sqrt(memory.information[a] * per_round)
-        correction = min(max(correction, -largest), largest)
-    return plain + correction
-
-
-@rare
-def refresh(inst: Instance, params: Params, memory: Memory, state: State, scratch: Scratch, g: int) -> None:
-    """The aims anew, by the factor C of V in scratch.A."""
-    refresh_uncut(inst, params.ball, memory.ball, state)
-    if state.estimate.spanned[g] == 0:
-        return
-    K = len(inst.X)
-    for a in range(len(memory.rest)):
-        s = 0 if a <= K else 1 + (a - K - 1) // K
-        forward_solve(scratch.A, memory.q[a], scratch.u)
-        transposed_solve(scratch.A, scratch.u, memory.solved[a])
-        explained = 0.0  # q . V^-1 b
-        for k in range(K):
-            explained += state.estimate.M[s, k] * dot(inst.X[k], memory.solved[a])
-        memory.rest[a] = memory.value[a] - explained

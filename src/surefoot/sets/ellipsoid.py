@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.estimate import arm_width, difference_width
+from surefoot.core.estimate import arm_width, column, diagonal, second_column, second_diagonal, square_of, width_of
 from surefoot.core.grams import Grams
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log, log1p
@@ -120,16 +120,28 @@ def bound_leads(
     optimistic: bool,
 ) -> None:  # fmt: skip
     """The most by which each arm might beat the leader; the null pull comes last.                       (G2, C1)"""
-    leads_by(state, ball(inst, params, memory, state, 0), bounds, i, level_i, optimistic)
+    leads_by(inst, state, ball(inst, params, memory, state, 0), bounds, i, level_i, optimistic)
 
 
 @kernel
-def leads_by(state: State, found: Ball, bounds: Bounds, i: int, level_i: float, optimistic: bool) -> None:
+def leads_by(
+    inst: Instance, state: State, found: Ball, bounds: Bounds, i: int, level_i: float, optimistic: bool
+) -> None:
     """The leads that the ball allows.                                                                   (G2, C1)"""
     estimate, levels = state.estimate, state.levels.high if optimistic else state.levels.low
-    K, x_i = len(levels), max(i, 0)  # the null pull is any arm at level 0
-    value_i = level_i * estimate.est[0, x_i]
-    for k in range(K):
-        width = difference_width(estimate, found, k, levels[k], x_i, level_i)
-        bounds.lead[k] = levels[k] * estimate.est[0, k] - value_i + width
-    bounds.lead[K] = difference_width(estimate, found, x_i, 0.0, x_i, level_i) - value_i if i != NULL else -inf
+    K, x_i, g, prior, radius = len(levels), max(i, 0), found.g, found.prior, found.radius
+    value_i, values = level_i * estimate.est[0, x_i], estimate.est[0]  # the null pull is any arm at level 0
+    v, column_i = diagonal(estimate, g), column(inst, estimate, g, x_i)
+    square_i = level_i * level_i * v[x_i]
+    if prior > 0.0:
+        v2, second_i = second_diagonal(estimate, g), second_column(inst, estimate, g, x_i)
+        square_i += prior * (level_i * level_i * v2[x_i])
+        for k in range(K):
+            square = square_of(levels[k], v[k], level_i, v[x_i], column_i[k])
+            square += prior * square_of(levels[k], v2[k], level_i, v2[x_i], second_i[k])
+            bounds.lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
+    else:
+        for k in range(K):
+            square = square_of(levels[k], v[k], level_i, v[x_i], column_i[k])
+            bounds.lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
+    bounds.lead[K] = width_of(radius, square_i) - value_i if i != NULL else -inf

@@ -70,7 +70,7 @@ def policy_in(row: StudyRow, given: object = None) -> Policy:
     have the stored options, or as a class that is given them.
     """
     table = json.loads(row.policy)
-    stored_versions(row)
+    versions = stored_versions(row)
     home = table.pop(HOME, None)
     table.pop(VERSIONS, None)
     if not is_short(table.get("name")) or not (home is None or is_short(home)):
@@ -78,7 +78,7 @@ def policy_in(row: StudyRow, given: object = None) -> Policy:
     if given is None:
         if home is not None:
             raise PolicyNeeded(row.name, table["name"], home)
-        return policies.from_dict(table)
+        return policies.from_dict(policies.of_version(table, versions.get(f"policy {table['name']}")))
     return same_policy(row.name, table, given)
 
 

@@ -36,7 +36,7 @@ def copied(found: Faced, state: State) -> State:
 
 def bounds_of(found: Faced, inst: Instance, state: State) -> Bounds:
     """The bounds of every safety signal at every arm, and of every arm's lead over arm 0 at its certified level."""
-    parts, bounds = parts_of(found.plan), new_bounds(inst)
+    parts, bounds = parts_of(found.plan, inst.few_columns), new_bounds(inst)
     plain(found.plan.sets.bound_safety, parts)(inst, inst.sets, state.sets, state, bounds)
     level = float(state.levels.low[0])
     plain(found.plan.sets.bound_leads, parts)(inst, inst.sets, state.sets, state, bounds, 0, level, False)

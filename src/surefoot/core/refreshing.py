@@ -1,0 +1,137 @@
+"""Everything that is estimated, anew from the sufficient statistics, by a Cholesky factor.               (E1, E2)"""
+
+from surefoot.core.columns import all_held, forget_columns
+from surefoot.core.estimate import Estimate, Scratch
+from surefoot.core.kernel import kernel, rare
+from surefoot.core.linear import (
+    add_information,
+    cholesky,
+    dot,
+    fill_diagonal,
+    forward_solve,
+    has_full_rank,
+    invert_lower,
+    long_dot,
+    trace,
+    transposed_solve,
+    weighted_sum,
+)
+from surefoot.core.logarithm import log
+from surefoot.core.types import Instance
+
+SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
+
+
+@rare
+def spans_now(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
+    """Whether the pulls span now for the first time; the regularisation that fades is left out from then on."""
+    if inst.fades[g] == 0 or estimate.spanned[g] == 1 or estimate.tried[0] < inst.X.shape[1]:
+        return False
+    fill_diagonal(scratch.A, 0.0)
+    add_information(inst.X, estimate.N, scratch.A)
+    estimate.spanned[g] = 1 if has_full_rank(scratch.A, SINGULAR * trace(scratch.A)) else 0
+    return bool(estimate.spanned[g] == 1)
+
+
+@rare
+def factor(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
+    """The Cholesky factor of Gram matrix g, in scratch.A; False if there is none."""
+    d = inst.X.shape[1]
+    spans_now(inst, estimate, scratch, g)
+    kept = 0.0 if estimate.spanned[g] == 1 else 1.0
+    for a in range(d):
+        for b in range(d):
+            scratch.A[a, b] = kept * inst.regularization[g, a, b]
+    add_information(inst.X, estimate.N, scratch.A)
+    return cholesky(scratch.A, 0.0)
+
+
+@rare
+def refresh_gram(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> bool:
+    """Gram matrix g and what is estimated with it, anew from the sufficient statistics; False if they broke down.
+
+    Leaves the Cholesky factor C of A in scratch.A.                                                       (E1, E2)
+    """
+    d = inst.X.shape[1]
+    healthy = factor(inst, estimate, scratch, g)
+    estimate.log_det[g] = -inst.log_det[g]
+    for a in range(d):
+        estimate.log_det[g] += 2.0 * log(scratch.A[a, a])
+    forget_columns(estimate.columns, g)
+    refresh_inverse(estimate, scratch, g)
+    if all_held(estimate.columns):
+        refresh_columns(inst, estimate, scratch, g)
+    else:
+        refresh_diagonals(inst, estimate, scratch, g)
+    for s in range(len(inst.R)):
+        if inst.gram_of[s] == g:
+            refresh_signal(inst, estimate, scratch, s)
+    return healthy
+
+
+@rare
+def refresh_inverse(estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """A^-1, where anybody needs it, by the factor in `scratch`; rows of C^-T are left in scratch.B."""
+    d, columns = len(scratch.A), estimate.columns
+    if len(columns.inverse) == 0:
+        return
+    invert_lower(scratch.A, scratch.B)
+    for a in range(d):
+        for b in range(a + 1):
+            total = 0.0
+            for c in range(a, d):
+                total += scratch.B[a, c] * scratch.B[b, c]
+            columns.inverse[g, a, b] = columns.inverse[g, b, a] = total
+
+
+@rare
+def refresh_columns(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """The columns of all arms, by the factor in `scratch`."""
+    K, columns = len(inst.X), estimate.columns
+    for k in range(K):
+        forward_solve(scratch.A, inst.X[k], scratch.W[k])
+    for k in range(K):
+        for j in range(k + 1):
+            columns.values[g, k, j] = columns.values[g, j, k] = dot(scratch.W[k], scratch.W[j])
+        estimate.v[g, k] = columns.values[g, k, k]
+    if len(columns.second) > 0:
+        for k in range(K):
+            transposed_solve(scratch.A, scratch.W[k], scratch.u)
+            for a in range(len(scratch.u)):
+                scratch.W[k, a] = scratch.u[a]
+        for k in range(K):
+            for j in range(k + 1):
+                columns.second[g, k, j] = columns.second[g, j, k] = dot(scratch.W[k], scratch.W[j])
+            estimate.v2[g, k] = columns.second[g, k, k]
+
+
+@rare
+def refresh_diagonals(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """The diagonals of all arms, by the inverse of the factor in scratch.B: sums of squares, so that nothing cancels.
+
+    Products go along rows, so that the processor can take several entries at once.
+    """
+    (K, d), B, y, u = inst.X.shape, scratch.B, scratch.y, scratch.u
+    for k in range(K):
+        x = inst.X[k]
+        for a in range(d):
+            y[a] = 0.0
+        for b in range(d):
+            row, factor = B[b], x[b]
+            for a in range(b, d):
+                y[a] += factor * row[a]
+        estimate.v[g, k] = estimate.fresh[g, k] = long_dot(y, y)
+        if len(estimate.v2) > 0:
+            for b in range(d):
+                u[b] = long_dot(B[b], y)
+            estimate.v2[g, k] = long_dot(u, u)
+
+
+@kernel
+def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """The estimates of signal s, by the factor in `scratch`.                                                (E2)"""
+    weighted_sum(inst.X, estimate.M[s], scratch.y)
+    forward_solve(scratch.A, scratch.y, scratch.u)
+    transposed_solve(scratch.A, scratch.u, scratch.y)
+    for k in range(len(inst.X)):
+        estimate.est[s, k] = long_dot(inst.X[k], scratch.y)
