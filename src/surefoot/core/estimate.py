@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.columns import Columns, image_of, let_wait, new_columns, place_of, turn_columns
+from surefoot.core.columns import Columns, image_of, let_wait, multiply, new_columns, place_of, turn_columns
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
@@ -128,6 +128,12 @@ def squared_image(
 def image(inst: Instance, estimate: Estimate, g: int, k: int, out: Vector) -> None:
     """A^-1 x_k, where a regularisation fades.                                                               (C2)"""
     image_of(inst, estimate.columns, g, k, out)
+
+
+@thin
+def image_twice(estimate: Estimate, g: int, image: Vector, out: Vector) -> None:
+    """A^-2 x_k from the image A^-1 x_k, which was just asked for.                                            (C2)"""
+    multiply(estimate.columns.inverse[g], image, out)
 
 
 @thin

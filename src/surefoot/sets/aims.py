@@ -6,7 +6,8 @@ estimate does not explain of that sum is its `rest`. An aim may be opened late: 
 whether it is opened may depend on all that is known by then. So only the questions that come up cost anything, and a
 problem of a million arms has room for some thousands of aims.
 
-An aim is kept as three vectors of d numbers: q, V^-1 q, and V^-1 x of the arm that it asks about.
+Of an aim only q has d numbers. All else that is asked of it are products such as x . V^-1 q, which a pull changes by
+what x and q have in common with the arm that is pulled: two inner products of q a round, whatever is asked.
 """
 
 from math import sqrt
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import dot, forward_solve, transposed_solve
+from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve
 from surefoot.core.types import Indices, Matrix, Vector
 
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
@@ -28,22 +29,26 @@ class Aims(NamedTuple):
     target: Indices  # (room,) the targets in the order of opening
     opened: Indices  # (1,) how many are open
     q: Matrix  # (room * each, d) sum of weight * z
-    solved: Matrix  # (room * each, d) V^-1 q: the aim's weights regressed on the pulls
-    image: Matrix  # (room * each, d) V^-1 x of the target's arm; zeros where the target is no arm
+    own: Vector  # (room * each,) x . V^-1 q of the target's arm, and 0 where the target is no arm
+    own2: Vector  # (room * each,) x . V^-2 q of it
+    rival: Vector  # (room * each,) x . V^-1 q of the arm that it is compared with, where it is compared with one
+    rival2: Vector  # (room * each,) x . V^-2 q of that
+    fit: Vector  # (room * each,) q . V^-1 q
+    fit2: Vector  # (room * each,) q . V^-2 q
     information: Vector  # (room * each,) sum of squared weights
     value: Vector  # (room * each,) sum of weight * observation
     rest: Vector  # (room * each,) that sum less q . estimate: what the estimate does not explain
     weight: Vector  # (room * each,) weights in the pull that is being learned
+    along: Vector  # (room * each,) q . V^-1 x of the arm of that pull
+    along2: Vector  # (room * each,) q . V^-2 x of it
 
 
 def new_aims(targets: int, room: int, each: int, d: int) -> Aims:
     """Nothing open yet."""
     rows = room * each
-    return Aims(
-        place=np.zeros(targets, np.int64), target=np.zeros(room, np.int64), opened=np.zeros(1, np.int64),
-        q=np.zeros((rows, d)), solved=np.zeros((rows, d)), image=np.zeros((rows, d)), information=np.zeros(rows),
-        value=np.zeros(rows), rest=np.zeros(rows), weight=np.zeros(rows),
-    )  # fmt: skip
+    numbers = [np.zeros(rows) for _ in range(12)]
+    place, target = np.zeros(targets, np.int64), np.zeros(room, np.int64)
+    return Aims(place, target, np.zeros(1, np.int64), np.zeros((rows, d)), *numbers)
 
 
 @thin
@@ -63,10 +68,15 @@ def open_aim(aims: Aims, target: int) -> int:
 
 
 @kernel
-def weight_of(
-    aims: Aims, a: int, gamma: float, per_round: float, square: float, overlap: float, along: float, expected: float
-) -> float:
-    """The weight of aim a at y: square = |y|^2, overlap = x . y, along = q . y, expected = z . q, all in V^-1.  (C5)
+def meet(aims: Aims, a: int, image: Vector, image2: Vector) -> None:
+    """What aim a has in common with the arm that is pulled, whose V^-1 x and V^-2 x these are."""
+    aims.along[a] = long_dot(aims.q[a], image)
+    aims.along2[a] = long_dot(aims.q[a], image2)
+
+
+@kernel
+def weight_of(aims: Aims, a: int, gamma: float, per_round: float, square: float, overlap: float, along: float) -> float:
+    """The weight of aim a at y: square = |y|^2, overlap = x . y and along = q . y, all in V^-1.             (C5)
 
     The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
     pulls q back towards y; it is bounded, since early on neither is known well.
@@ -74,42 +84,60 @@ def weight_of(
     if not square > 1e-300:
         return 0.0
     plain = gamma * overlap / square
-    correction: float = PATIENCE * (max(along, 0.0) * plain - expected)
+    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * aims.along[a])
     if abs(correction) > abs(plain):  # mostly not, and a root less to take
         largest = abs(plain) + sqrt(aims.information[a] * per_round)
         correction = min(max(correction, -largest), largest)
     return plain + correction
 
 
+class Met(NamedTuple):
+    """A pull, as all aims of a signal see it."""
+
+    gamma: float
+    v: float  # x . V^-1 x of its arm
+    v2: float  # x . V^-2 x of it
+    share: float  # gamma^2 / (1 + gamma^2 v): what V^-1 loses along V^-1 x
+    observed: float
+    unexplained: float  # what the estimate did not expect of the result, times 1 / (1 + gamma^2 v)
+
+
 @kernel
-def take_weight(
-    aims: Aims, a: int, gamma: float, shrink: float, unexplained: float, observed: float, x: Vector, image: Vector,
-    own: float,
-) -> None:  # fmt: skip
-    """Aim a after a pull at level gamma, by its weight; x, its image V^-1 x before the pull, and the overlap of x with
-    the aim's own arm belong to the arm that was pulled."""
-    weight, q, solved, mine = aims.weight[a], aims.q[a], aims.solved[a], aims.image[a]
-    surprise = weight - gamma * dot(x, solved)
+def take_in(aims: Aims, a: int, met: Met, x: Vector) -> None:
+    """Aim a after a pull of the arm x, by the weight that it took: all but its products with other arms."""
+    weight, step, q = aims.weight[a], met.gamma * aims.weight[a], aims.q[a]
+    before, before2 = aims.along[a], aims.along2[a]
+    now, now2 = before + step * met.v, before2 + step * met.v2  # with what the pull adds to q
     aims.information[a] += weight * weight
-    aims.rest[a] += surprise * unexplained
-    aims.value[a] += weight * observed
-    step, change, turn = gamma * weight, gamma * surprise * shrink, gamma * gamma * shrink * own
+    aims.rest[a] += (weight - met.gamma * before) * met.unexplained
+    aims.value[a] += weight * met.observed
+    aims.fit[a] += step * (before + now) - met.share * now * now
+    aims.fit2[a] += step * (before2 + now2) + met.share * now * (met.share * met.v2 * now - 2.0 * now2)
     for c in range(len(x)):
         q[c] += step * x[c]
-        solved[c] += change * image[c]
-        mine[c] -= turn * image[c]
+    aims.along[a], aims.along2[a] = now, now2
+
+
+@thin
+def turned(product: float, aims: Aims, a: int, met: Met, overlap: float) -> float:
+    """x_b . V^-1 q after the pull; overlap = x_b . V^-1 x before it."""
+    step: float = met.gamma * aims.weight[a] - met.share * aims.along[a]
+    return product + overlap * step
+
+
+@thin
+def turned2(product: float, aims: Aims, a: int, met: Met, overlap: float, overlap2: float) -> float:
+    """x_b . V^-2 q after the pull; overlap2 = x_b . V^-2 x before it."""
+    now, share = aims.along[a], met.share
+    step: float = met.gamma * aims.weight[a] - share * now
+    turn: float = share * (aims.along2[a] - share * met.v2 * now)
+    return product + overlap2 * step - overlap * turn
 
 
 @kernel
-def refresh_aim(aims: Aims, a: int, C: Matrix, u: Vector, b: Vector) -> None:
-    """Aim a anew, by the factor C of V; b is the sum of z * observation, and u room for d numbers."""
+def refresh_aim(aims: Aims, a: int, C: Matrix, u: Vector, w: Vector, b: Vector) -> None:
+    """Aim a anew, by the factor C of V; b is the sum of z * observation. V^-1 q is left in w, and u is room."""
     forward_solve(C, aims.q[a], u)
-    transposed_solve(C, u, aims.solved[a])
-    aims.rest[a] = aims.value[a] - dot(aims.solved[a], b)
-
-
-@kernel
-def refresh_image(aims: Aims, a: int, C: Matrix, u: Vector, x: Vector) -> None:
-    """The image V^-1 x of the aim's own arm."""
-    forward_solve(C, x, u)
-    transposed_solve(C, u, aims.image[a])
+    transposed_solve(C, u, w)
+    aims.rest[a] = aims.value[a] - dot(w, b)
+    aims.fit[a], aims.fit2[a] = dot(u, u), dot(w, w)

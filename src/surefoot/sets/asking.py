@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from surefoot.core.estimate import column, diagonal, image, squared_norm
+from surefoot.core.estimate import column, diagonal, image, image_twice, second_column, second_diagonal, square_of
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.linear import dot, weighted_sum
+from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve, weighted_sum
 from surefoot.core.state import Scratch, State
-from surefoot.core.types import CHALLENGER, LEADER, ROUND, Instance, Vector
-from surefoot.sets.aims import Aims, is_open, open_aim, refresh_aim, refresh_image, take_weight, weight_of
+from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
+from surefoot.sets.aims import Met, is_open, meet, open_aim, refresh_aim, take_in, turned, turned2, weight_of
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
 
@@ -19,7 +19,8 @@ NO_QUESTION = 1e-13  # a square below this share of the two that it is the diffe
 
 @rare
 def begin(inst: Instance, params: "Params", memory: "Memory") -> None:
-    """No aim is open, or all are; their images are found when the pulls span."""
+    """No aim is open, or all are."""
+    memory.compared[0] = NULL
     for k in range(len(inst.X) if params.at_once else 0):
         open_aim(memory.reward, k)
         open_aim(memory.safety, k)
@@ -28,20 +29,29 @@ def begin(inst: Instance, params: "Params", memory: "Memory") -> None:
 
 
 @rare
-def open_reward(inst: Instance, memory: "Memory", state: State, j: int) -> None:
-    """Opens the aim that asks whether arm j, or the null pull, beats the leader."""
-    n = open_aim(memory.reward, j)
-    if n >= 0 and j < len(inst.X):
-        image(inst, state.estimate, inst.gram_of[0], j, memory.reward.image[n])
+def open_safety(memory: "Memory", k: int) -> None:
+    """Opens the aims that ask for every limit at arm k, unless it is none or they are open."""
+    if k >= 0 and not is_open(memory.safety, k):
+        open_aim(memory.safety, k)
+
+
+@kernel
+def compare_with(inst: Instance, memory: "Memory", state: State, i: int) -> None:
+    """Makes the aims at the reward compare their arms with arm i."""
+    if i >= 0 and memory.compared[0] != i:
+        compare_anew(inst, memory, state, i)
 
 
 @rare
-def open_safety(inst: Instance, memory: "Memory", state: State, k: int) -> None:
-    """Opens the aims that ask for every limit at arm k, unless it is none or they are open."""
-    if k >= 0 and not is_open(memory.safety, k):
-        n, each = open_aim(memory.safety, k), len(inst.R) - 1
-        for s in range(1, len(inst.R) if n >= 0 else 0):
-            image(inst, state.estimate, inst.gram_of[s], k, memory.safety.image[n * each + s - 1])
+def compare_anew(inst: Instance, memory: "Memory", state: State, i: int) -> None:
+    """The products of every aim at the reward with arm i."""
+    aims, g = memory.reward, inst.gram_of[0]
+    image(inst, state.estimate, g, i, memory.image)
+    image_twice(state.estimate, g, memory.image, memory.image2)
+    for n in range(aims.opened[0]):
+        aims.rival[n] = long_dot(aims.q[n], memory.image)
+        aims.rival2[n] = long_dot(aims.q[n], memory.image2)
+    memory.compared[0] = i
 
 
 @kernel
@@ -52,42 +62,46 @@ def learn(
     learn_uncut(inst, memory.ball, k, gamma)
     if state.estimate.spanned[inst.gram_of[0]] == 0:
         return  # weights of 0: nothing points anywhere yet
-    for each in (k, state.clock[LEADER], state.clock[CHALLENGER]):
-        open_safety(inst, memory, state, each)
-    ask_for_leads(inst, memory, state, k, gamma)
-    take_in(inst, memory, memory.reward, state, k, gamma, observed, 0, 1)
-    for s in range(1, len(inst.R)):
-        ask_for_limit(inst, memory, state, k, gamma, s)
-        take_in(inst, memory, memory.safety, state, k, gamma, observed, s, len(inst.R) - 1)
+    i, j = state.clock[LEADER], state.clock[CHALLENGER]
+    open_safety(memory, k)
+    open_safety(memory, i)
+    open_safety(memory, j)
+    compare_with(inst, memory, state, i)
+    of_leader = product_with(inst, memory, state, j, memory.reward.place[max(i, 0)] - 1 if i >= 0 else -1)
+    for s in range(len(inst.R)):
+        g = inst.gram_of[s]
+        if s == 0 or g != inst.gram_of[s - 1]:
+            image(inst, state.estimate, g, k, memory.image)
+            image_twice(state.estimate, g, memory.image, memory.image2)
+        if s == 0:
+            ask_for_leads(inst, memory, state, k, gamma, of_leader)
+            take_in_leads(inst, memory, state, k, gamma, observed[0])
+        else:
+            ask_for_limit(inst, memory, state, k, gamma, s)
+            take_in_limit(inst, memory, state, k, gamma, observed[s], s)
+
+
+@rare
+def product_with(inst: Instance, memory: "Memory", state: State, j: int, n: int) -> float:
+    """x_j . V^-1 q of the aim in place n, if there are both."""
+    if j < 0 or n < 0:
+        return 0.0
+    image(inst, state.estimate, inst.gram_of[0], j, memory.image)
+    return dot(memory.reward.q[n], memory.image)
 
 
 @kernel
-def take_in(
-    inst: Instance,
-    memory: "Memory",
-    aims: Aims,
-    state: State,
-    k: int,
-    gamma: float,
-    observed: Vector,
-    s: int,
-    each: int,
-) -> None:
-    """The aims of signal s after a pull of arm k, by the weights that they took."""
-    estimate, g, K = state.estimate, inst.gram_of[s], len(inst.X)
-    shrink = 1.0 / (1.0 + gamma * gamma * diagonal(estimate, g)[k])
-    unexplained = (observed[s] - gamma * estimate.est[s, k]) * shrink
-    x, image_k, column_k = inst.X[k], memory.image_k, column(inst, estimate, g, k)
-    if s == 0 or g != inst.gram_of[s - 1]:
-        image(inst, estimate, g, k, image_k)
-    for n in range(aims.opened[0]):
-        target = aims.target[n]
-        own = column_k[target] if target < K else 0.0
-        take_weight(aims, n * each + max(s - 1, 0), gamma, shrink, unexplained, observed[s], x, image_k, own)
+def met_by(inst: Instance, state: State, k: int, gamma: float, observed: float, s: int) -> Met:
+    """A pull of arm k at level gamma, as the aims of signal s see it."""
+    g = inst.gram_of[s]
+    v, v2 = diagonal(state.estimate, g)[k], max(second_diagonal(state.estimate, g)[k], 0.0)
+    shrink = 1.0 / (1.0 + gamma * gamma * v)
+    unexplained = (observed - gamma * state.estimate.est[s, k]) * shrink
+    return Met(gamma, v, v2, gamma * gamma * shrink, observed, unexplained)
 
 
 @kernel
-def ask_for_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma: float) -> None:
+def ask_for_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma: float, of_leader: float) -> None:
     """The weight of every aim at the reward in a pull of arm k at level gamma.                              (C5)
 
     The leader is asked about by the other arms; about the leader it is the challenger that asks.
@@ -96,20 +110,38 @@ def ask_for_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma:
     K, g = len(estimate.N), inst.gram_of[0]
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k, x = diagonal(estimate, g), column(inst, estimate, g, k), inst.X[k]
+    v, column_k = diagonal(estimate, g), column(inst, estimate, g, k)
+    column_i, column_j = column(inst, estimate, g, max(i, 0)), column(inst, estimate, g, max(j, 0))
     for n in range(aims.opened[0]):
+        meet(aims, n, memory.image, memory.image2)
         a = aims.target[n]
         rival = j if a == i else i
-        x_a, level_a = (a, levels.high[a]) if a < K else (max(rival, 0), 0.0)
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
-        square = squared_norm(inst, estimate, g, x_a, level_a, x_b, level_b)
+        x_a, level_a = (a, levels.high[a]) if a < K else (x_b, 0.0)
+        overlap = column_j[x_a] if a == i else column_i[x_a]
+        square = square_of(level_a, v[x_a], level_b, v[x_b], overlap)
         if square <= NO_QUESTION * (level_a * level_a * v[x_a] + level_b * level_b * v[x_b]):
             square = 0.0
-        overlap = level_a * column_k[x_a] - level_b * column_k[x_b]
-        solved = aims.solved[n]
-        along = level_a * dot(inst.X[x_a], solved) - level_b * dot(inst.X[x_b], solved)
-        expected = gamma * dot(x, solved)
-        aims.weight[n] = weight_of(aims, n, gamma, per_round, square, overlap, along, expected)
+        along = level_a * aims.own[n] - level_b * (of_leader if a == i else aims.rival[n])
+        common = level_a * column_k[x_a] - level_b * column_k[x_b]
+        aims.weight[n] = weight_of(aims, n, gamma, per_round, square, common, along)
+
+
+@kernel
+def take_in_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float) -> None:
+    """The aims at the reward after a pull of arm k, by the weights that they took."""
+    estimate, aims, K, g, compared = state.estimate, memory.reward, len(inst.X), inst.gram_of[0], memory.compared[0]
+    met = met_by(inst, state, k, gamma, observed, 0)
+    x, column_k, second_k = inst.X[k], column(inst, estimate, g, k), second_column(inst, estimate, g, k)
+    for n in range(aims.opened[0]):
+        take_in(aims, n, met, x)
+        a = aims.target[n]
+        if a < K:
+            aims.own[n] = turned(aims.own[n], aims, n, met, column_k[a])
+            aims.own2[n] = turned2(aims.own2[n], aims, n, met, column_k[a], second_k[a])
+        if compared >= 0:
+            aims.rival[n] = turned(aims.rival[n], aims, n, met, column_k[compared])
+            aims.rival2[n] = turned2(aims.rival2[n], aims, n, met, column_k[compared], second_k[compared])
 
 
 @kernel
@@ -117,12 +149,26 @@ def ask_for_limit(inst: Instance, memory: "Memory", state: State, k: int, gamma:
     """The weight of every aim at limit s in a pull of arm k at level gamma.                                 (C5)"""
     estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k, x = diagonal(estimate, g), column(inst, estimate, g, k), inst.X[k]
+    v, column_k = diagonal(estimate, g), column(inst, estimate, g, k)
     for n in range(aims.opened[0]):
         b, a = aims.target[n], n * each + s - 1
-        solved = aims.solved[a]
-        along, expected = dot(inst.X[b], solved), gamma * dot(x, solved)
-        aims.weight[a] = weight_of(aims, a, gamma, per_round, v[b], column_k[b], along, expected)
+        meet(aims, a, memory.image, memory.image2)
+        aims.weight[a] = weight_of(aims, a, gamma, per_round, v[b], column_k[b], aims.own[a])
+
+
+@kernel
+def take_in_limit(
+    inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, s: int
+) -> None:
+    """The aims at limit s after a pull of arm k, by the weights that they took."""
+    estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
+    met = met_by(inst, state, k, gamma, observed, s)
+    x, column_k, second_k = inst.X[k], column(inst, estimate, g, k), second_column(inst, estimate, g, k)
+    for n in range(aims.opened[0]):
+        b, a = aims.target[n], n * each + s - 1
+        take_in(aims, a, met, x)
+        aims.own[a] = turned(aims.own[a], aims, a, met, column_k[b])
+        aims.own2[a] = turned2(aims.own2[a], aims, a, met, column_k[b], second_k[b])
 
 
 @rare
@@ -131,13 +177,17 @@ def refresh(inst: Instance, params: "Params", memory: "Memory", state: State, sc
     refresh_uncut(inst, params.ball, memory.ball, state)
     if state.estimate.spanned[g] == 0:
         return
-    each, K = len(inst.R) - 1, len(inst.X)
+    each, K, V_q = len(inst.R) - 1, len(inst.X), memory.image
     for s in range(len(inst.R)):
         if inst.gram_of[s] == g:
             weighted_sum(inst.X, state.estimate.M[s], memory.b)
             aims = memory.reward if s == 0 else memory.safety
             for n in range(aims.opened[0]):
                 a = n if s == 0 else n * each + s - 1
-                refresh_aim(aims, a, scratch.A, scratch.u, memory.b)
+                refresh_aim(aims, a, scratch.A, scratch.u, V_q, memory.b)
+                forward_solve(scratch.A, V_q, scratch.u)
+                transposed_solve(scratch.A, scratch.u, memory.image2)  # V^-2 q
                 if aims.target[n] < K:
-                    refresh_image(aims, a, scratch.A, scratch.u, inst.X[aims.target[n]])
+                    x = inst.X[aims.target[n]]
+                    aims.own[a], aims.own2[a] = dot(x, V_q), dot(x, memory.image2)
+    memory.compared[0] = NULL  # found when it is asked for

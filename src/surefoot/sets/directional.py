@@ -20,19 +20,17 @@ import numpy as np
 
 from surefoot.core.estimate import (
     diagonal,
-    image,
     second_diagonal,
     squared_image,
     squared_norm,
     width_of,
 )
 from surefoot.core.kernel import kernel, thin
-from surefoot.core.linear import dot
 from surefoot.core.state import Bounds, State
-from surefoot.core.types import NULL, Ball, Instance, Matrix, Tensor, Vector
+from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
-from surefoot.sets.aims import Aims, new_aims
-from surefoot.sets.asking import begin, learn, open_reward, refresh
+from surefoot.sets.aims import Aims, new_aims, open_aim
+from surefoot.sets.asking import begin, compare_with, learn, refresh
 from surefoot.sets.boundaries import boundary, growth, height
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
@@ -63,9 +61,10 @@ class Memory(NamedTuple):
     ball: norm_free.Memory
     reward: Aims  # of the K arms and the null pull
     safety: Aims  # of the K arms, m aims each
+    compared: Indices  # (1,) the arm that the aims at the reward compare theirs with; NULL for none
     cut: Vector  # (room,) whether the lead was cut by its aim in this round
-    image_i: Vector  # (d,) room: V^-1 x of the leader
-    image_k: Vector  # (d,) room: of the arm that was pulled
+    image: Vector  # (d,) room: V^-1 x of some arm
+    image2: Vector  # (d,) room: V^-2 x of it
     b: Vector  # (d,) room
 
 
@@ -74,7 +73,7 @@ def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
-        cut=np.zeros(reward), image_i=np.zeros(d), image_k=np.zeros(d), b=np.zeros(d),
+        compared=np.zeros(1, np.int64), cut=np.zeros(reward), image=np.zeros(d), image2=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
         NAME, AT_ONCE if params.at_once else LATE, params, memory, bound_safety=bound_safety, bound_leads=bound_leads,
@@ -145,9 +144,7 @@ def cut_safety(
             continue
         square = max(v[k], 0.0) + c * max(v2[k], 0.0)
         length = sqrt(square)
-        q, solved = aims.q[a], aims.solved[a]
-        along = dot(inst.X[k], solved) + c * dot(aims.image[a], solved)
-        fit = dot(q, solved) + c * dot(solved, solved)
+        along, fit = aims.own[a] + c * aims.own2[a], aims.fit[a] + c * aims.fit2[a]
         information, rest = aims.information[a], aims.rest[a]
         log_growth = growth(params.high, s - 1, information)  # both sides have one rho
         low = height(low_table, n, R, information, log_growth) - rest
@@ -180,7 +177,7 @@ def bound_leads(
         lead = bounds.lead[k] if aims.place[k] == 0 or k == i else -inf
         far = k if lead > uncut_lead else far
         uncut_lead = lead if lead > uncut_lead else uncut_lead
-    image(inst, state.estimate, found.g, max(i, 0), memory.image_i)
+    compare_with(inst, memory, state, i)
     for n in range(aims.opened[0]):
         memory.cut[n] = 1.0 if aims.target[n] == i else 0.0
     while True:
@@ -194,7 +191,7 @@ def bound_leads(
         memory.cut[last] = 1.0
         cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, last)
     if last < 0 and far != NULL and far != i and largest > inst.epsilon and found.radius < inf:
-        open_reward(inst, memory, state, far)
+        open_aim(memory.reward, far)
 
 
 @kernel
@@ -208,10 +205,8 @@ def cut_lead(
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
     square = squared_norm(inst, estimate, found.g, x_j, level_j, x_i, level_i)
     square += c * squared_image(inst, estimate, found.g, x_j, level_j, x_i, level_i)
-    q, solved = aims.q[n], aims.solved[n]
-    along = level_j * (dot(inst.X[x_j], solved) + c * dot(aims.image[n], solved))
-    along -= level_i * (dot(inst.X[x_i], solved) + c * dot(memory.image_i, solved))
-    fit = dot(q, solved) + c * dot(solved, solved)
+    along = level_j * (aims.own[n] + c * aims.own2[n]) - level_i * (aims.rival[n] + c * aims.rival2[n])
+    fit = aims.fit[n] + c * aims.fit2[n]
     row = NEAR if aims.information[n] >= params.switch else FAR  # for differences of a few epsilon, or early larger
     bound = boundary(params.reward, row, inst.R[0], aims.information[n]) + aims.rest[n]
     full = found.radius * sqrt(square)
