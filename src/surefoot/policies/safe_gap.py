@@ -48,6 +48,7 @@ START = 1e-6  # the regularisation until the pulls span, beside the squared leng
 
 
 Opening = Literal["late", "at-once"]
+WITHIN = 10.0  # see directional.is_close: a tenth is a hundredth of the pulls
 OPENINGS = ("late", "at-once")
 
 
@@ -115,7 +116,7 @@ class SafeGap:
         near, far = reward_boundaries(problem)
         switch = mixtures.crossing(near, far, problem.reward.noise)
         at_once = self.opening == "at-once"
-        params = directional.Params(ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, at_once)
+        params = directional.Params(ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, WITHIN, at_once)
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m)
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)

@@ -63,9 +63,11 @@ def learn(
     if state.estimate.spanned[inst.gram_of[0]] == 0:
         return  # weights of 0: nothing points anywhere yet
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
-    open_safety(memory, k)
-    open_safety(memory, i)
-    open_safety(memory, j)
+    if state.estimate.pulls[k] > 0:
+        open_safety(memory, k)
+    if memory.close[0] == 1.0:
+        open_safety(memory, i)
+        open_safety(memory, j)
     compare_with(inst, memory, state, i)
     of_leader = product_with(inst, memory, state, j, memory.reward.place[max(i, 0)] - 1 if i >= 0 else -1)
     for s in range(len(inst.R)):

@@ -52,6 +52,7 @@ class Params(NamedTuple):
     high: Matrix  # (m, 3) the boundary of each limit as far as it bounds from above
     low: Tensor  # (m, room, 3) from below, of the arm that was opened first, second, ...; with the rho of `high`
     switch: float  # information above which the reward's aims use NEAR and not FAR
+    within: float  # the width of an aim beside what is to be decided, at which it is opened
     at_once: bool  # whether all are open from the first pull on
 
 
@@ -62,7 +63,7 @@ class Memory(NamedTuple):
     reward: Aims  # of the K arms and the null pull
     safety: Aims  # of the K arms, m aims each
     compared: Indices  # (1,) the arm that the aims at the reward compare theirs with; NULL for none
-    cut: Vector  # (room,) whether the lead was cut by its aim in this round
+    close: Vector  # (1,) whether the race is close enough for aims to be opened
     image: Vector  # (d,) room: V^-1 x of some arm
     image2: Vector  # (d,) room: V^-2 x of it
     b: Vector  # (d,) room
@@ -73,7 +74,7 @@ def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
-        compared=np.zeros(1, np.int64), cut=np.zeros(reward), image=np.zeros(d), image2=np.zeros(d), b=np.zeros(d),
+        compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d), image2=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
         NAME, AT_ONCE if params.at_once else LATE, params, memory, bound_safety=bound_safety, bound_leads=bound_leads,
@@ -162,8 +163,8 @@ def bound_leads(
 ) -> None:  # fmt: skip
     """The most by which each arm might beat the leader; the null pull comes last.                       (G2, C6)
 
-    First by the ellipsoid. Then the largest is cut by its aim, as long as the largest is not one that was: what stays
-    below it does not matter to anybody. The aim of one that has none and might win by most is opened.
+    First by the ellipsoid. Then those that stand out are cut by their aims: what stays below the largest does not matter
+    to anybody. The aim of one that has none and might win by most is opened, once the race is close.
     """
     found = ball(inst, params, memory, state, 0)
     leads_by(inst, state, found, bounds, i, level_i, optimistic)
@@ -178,20 +179,35 @@ def bound_leads(
         far = k if lead > uncut_lead else far
         uncut_lead = lead if lead > uncut_lead else uncut_lead
     compare_with(inst, memory, state, i)
+    largest, cut = uncut_lead, False
     for n in range(aims.opened[0]):
-        memory.cut[n] = 1.0 if aims.target[n] == i else 0.0
-    while True:
-        largest, last = uncut_lead, -1
-        for n in range(aims.opened[0]):
-            lead = bounds.lead[aims.target[n]]
-            last = n if lead > largest else last
-            largest = lead if lead > largest else largest
-        if last < 0 or memory.cut[last] == 1.0:
-            break
-        memory.cut[last] = 1.0
-        cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, last)
-    if last < 0 and far != NULL and far != i and largest > inst.epsilon and found.radius < inf:
+        j = aims.target[n]
+        if bounds.lead[j] > largest and j != i:
+            cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, n)
+            if bounds.lead[j] > largest:
+                largest, cut = bounds.lead[j], True
+    memory.close[0] = 1.0 if is_close(inst, params, state, levels, i, level_i, far) else 0.0
+    if not cut and far != i and memory.close[0] == 1.0:
         open_aim(memory.reward, far)
+
+
+@kernel
+def is_close(
+    inst: Instance, params: Params, state: State, levels: Vector, i: int, level_i: float, j: int
+) -> bool:  # fmt: skip
+    """Whether an aim at arm j, or at the null pull, would decide before many times the pulls so far have been made.
+
+    What it misses until then is a small part of what it will have seen, and most of those that might win by most early
+    on are out of the race by then.
+    """
+    estimate, K, x_i = state.estimate, len(levels), max(i, 0)
+    if estimate.spanned[inst.gram_of[0]] == 0 or j == NULL:
+        return False
+    x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
+    behind = level_i * estimate.est[0, x_i] - level_j * estimate.est[0, x_j]
+    square = squared_norm(inst, estimate, inst.gram_of[0], x_j, level_j, x_i, level_i)
+    width = inst.R[0] * sqrt(params.reward[NEAR, 1] * square)
+    return bool(width <= params.within * (inst.epsilon + max(behind, 0.0)))
 
 
 @kernel
