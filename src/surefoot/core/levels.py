@@ -1,5 +1,6 @@
 """Safe levels: how far up each dial may be turned.                                                          (S)"""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -65,28 +66,70 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
     """
     if mode == STATIC and levels.frozen[0] == 1:
         return known_levels_hold(inst, bounds)
-    agree = True
-    for k in range(len(levels.low)):
-        lowest, highest = inst.dial.ceiling[k], inst.dial.ceiling[k]
-        for s in range(len(inst.eta0)):
-            low, most = level_at(bounds.lower[s, k], inst.eta0[s]), bounds.most[s, k]
-            if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
-                low = max(low, levels.low_of[s, k])
-                most = levels.most_of[s, k] = min(most, levels.most_of[s, k])
-            levels.low_of[s, k] = low
-            lowest = min(lowest, low)
-            if optimistic or mode == DYNAMIC_MAX:
-                high = level_at(bounds.upper[s, k], inst.eta0[s])
-                if mode == DYNAMIC_MAX:
-                    high = levels.high_of[s, k] = min(high, levels.high_of[s, k])
-                highest = min(highest, high)
-            claimed = max(low, inst.dial.gamma0[k]) if mode == DYNAMIC_MAX else inst.dial.gamma0[k]
-            agree = agree and may_be_safe(most, claimed, inst.eta0[s])
-        levels.low[k] = max(inst.dial.gamma0[k], round_down(inst.dial.grid, lowest))
-        if optimistic:
-            levels.high[k] = max(levels.low[k], round_down(inst.dial.grid, highest))
+    agree, gamma0, ceiling = True, inst.dial.gamma0, inst.dial.ceiling
+    for k in range(len(ceiling)):
+        levels.low[k] = ceiling[k]
+    for s in range(len(inst.eta0)):
+        agree = learn_limit(inst, levels, bounds, mode, s) and agree
+        low, low_of = levels.low, levels.low_of[s]
+        for k in range(len(low)):
+            low[k] = min(low[k], low_of[k])
+    floor_levels(inst.dial, levels.low, gamma0)
+    if optimistic:
+        certify_above(inst, levels, bounds, mode)
     levels.frozen[0] = 1
     return agree
+
+
+@kernel
+def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: int) -> bool:
+    """The level of every arm by limit s; False if the bounds contradict each other or a level that is claimed."""
+    eta0, gamma0, K = inst.eta0[s], inst.dial.gamma0, len(levels.low)
+    lower, upper, most = bounds.lower[s], bounds.upper[s], bounds.most[s]
+    low_of, high_of, most_of = levels.low_of[s], levels.high_of[s], levels.most_of[s]
+    crossing = 0
+    if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
+        for k in range(K):
+            low_of[k] = max(level_at(lower[k], eta0), low_of[k])
+        for k in range(K):
+            high_of[k] = min(level_at(upper[k], eta0), high_of[k])
+        for k in range(K):
+            most_of[k] = min(most[k], most_of[k])
+        for k in range(K):
+            crossing += 0 if may_be_safe(most_of[k], max(low_of[k], gamma0[k]), eta0) else 1
+    else:
+        for k in range(K):
+            low_of[k] = level_at(lower[k], eta0)
+        for k in range(K):
+            crossing += 0 if may_be_safe(most[k], gamma0[k], eta0) else 1
+    return crossing == 0
+
+
+@kernel
+def certify_above(inst: Instance, levels: Levels, bounds: Bounds, mode: int) -> None:
+    """The optimistic level of every arm, which is never below the certified one."""
+    high, ceiling = levels.high, inst.dial.ceiling
+    for k in range(len(high)):
+        high[k] = ceiling[k]
+    for s in range(len(inst.eta0)):
+        eta0, upper, high_of = inst.eta0[s], bounds.upper[s], levels.high_of[s]
+        if mode == DYNAMIC_MAX:
+            for k in range(len(high)):
+                high[k] = min(high[k], high_of[k])
+        else:
+            for k in range(len(high)):
+                high[k] = min(high[k], level_at(upper[k], eta0))
+    floor_levels(inst.dial, high, levels.low)
+
+
+@kernel
+def floor_levels(dial: Dial, level: Vector, least: Vector) -> None:
+    """Every level at a setting of the dial that is not above it; but not below what is known already."""
+    if len(dial.grid) > 0:
+        for k in range(len(level)):
+            level[k] = round_down(dial.grid, level[k])
+    for k in range(len(level)):
+        level[k] = max(least[k], level[k])
 
 
 @thin
@@ -98,19 +141,19 @@ def may_be_safe(bound: float, level: float, eta0: float) -> bool:
 @kernel
 def known_levels_hold(inst: Instance, bounds: Bounds) -> bool:
     """Whether the bounds still allow that every arm is safe at its known level, as was promised."""
-    hold = True
+    gamma0, crossing = inst.dial.gamma0, 0
     for s in range(len(inst.eta0)):
-        for k in range(len(inst.dial.gamma0)):
-            hold = hold and may_be_safe(bounds.most[s, k], inst.dial.gamma0[k], inst.eta0[s])
-    return hold
+        most, eta0 = bounds.most[s], inst.eta0[s]
+        for k in range(len(gamma0)):
+            crossing += 0 if may_be_safe(most[k], gamma0[k], eta0) else 1
+    return crossing == 0
 
 
 @kernel
 def level_at(bound: float, eta0: float) -> float:
     """The largest level at which a signal of `bound` per unit level stays above eta0 < 0.              (S2, S3)"""
-    if bound >= eta0:
-        return 1.0
-    return eta0 / bound if bound < eta0 else 0.0  # not a number: certify nothing
+    below = eta0 / bound if bound < eta0 else 0.0  # not a number: certify nothing
+    return 1.0 if bound >= eta0 else below
 
 
 @kernel
@@ -131,8 +174,13 @@ def round_down(grid: Vector, level: float) -> float:
 @kernel
 def reachable(dial: Dial, levels: Levels, reach: Vector) -> None:
     """The level at which each arm may be pulled now: certified, and not too large a step.                   (S4)"""
-    for k in range(len(levels.low)):
-        reach[k] = stepped(dial, levels, k, levels.low[k])
+    low = levels.low
+    if dial.step == inf:
+        for k in range(len(low)):
+            reach[k] = low[k]
+        return
+    for k in range(len(low)):
+        reach[k] = stepped(dial, levels, k, low[k])
 
 
 @kernel

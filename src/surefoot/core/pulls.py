@@ -3,6 +3,7 @@
 from surefoot.core.estimate import Estimate, column, diagonal, squared_norm
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.levels import Levels
+from surefoot.core.passes import first_largest
 from surefoot.core.race import OPTIMISTIC, Race
 from surefoot.core.rounding import Shares, finite_weights, shortest_weights
 from surefoot.core.state import State, Work
@@ -21,9 +22,9 @@ def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: 
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = level_cost(state, j)
         if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
-            return greedy(inst, estimate, reach, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
+            return greedy(inst, state, work, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
     if rule == GREEDY:
-        return greedy(inst, estimate, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
+        return greedy(inst, state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     if rule == ROUNDING:
         shortest_weights(inst, shares, reach, i, race.leader_level, j, race.challenger_level)
     else:
@@ -65,18 +66,15 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     by_leader = level_cost(state, i) / v_i[i] if asks_both else 0.0
     reward_j, reward_i = column(inst, estimate, g, j), column(inst, estimate, g, i)
     safety_j, safety_i = column(inst, estimate, g_j, j), column(inst, estimate, g_i, i)
-    best, most = 0, -1.0
-    for k in range(len(work.reach)):
-        level = work.reach[k]
-        information = level * level
-        overlap = race.challenger_level * reward_j[k] - race.leader_level * reward_i[k]
+    leading, challenging, reach, score = race.leader_level, race.challenger_level, work.reach, work.score
+    for k in range(len(reach)):
+        information = reach[k] * reach[k]
+        overlap = challenging * reward_j[k] - leading * reward_i[k]
         gain = by_reward * overlap * overlap / (1.0 + information * v[k])
         gain += by_challenger * safety_j[k] * safety_j[k] / (1.0 + information * v_j[k])
         gain += by_leader * safety_i[k] * safety_i[k] / (1.0 + information * v_i[k])
-        gain *= information
-        best = k if gain > most else best
-        most = gain if gain > most else most
-    return best
+        score[k] = information * gain
+    return max(first_largest(score, len(reach))[0], 0)
 
 
 @kernel
@@ -85,13 +83,10 @@ def spanning_pull(inst: Instance, state: State, work: Work) -> int:
 
     The regularisation that is still there is so small that such a part outweighs every other gain.
     """
-    v = diagonal(state.estimate, inst.gram_of[0])
-    best, most = 0, -1.0
-    for k in range(len(work.reach)):
-        gain = work.reach[k] * work.reach[k] * v[k]
-        best = k if gain > most else best
-        most = gain if gain > most else most
-    return best
+    v, reach, score = diagonal(state.estimate, inst.gram_of[0]), work.reach, work.score
+    for k in range(len(reach)):
+        score[k] = reach[k] * reach[k] * v[k]
+    return max(first_largest(score, len(reach))[0], 0)
 
 
 @kernel
@@ -105,20 +100,16 @@ def tightest_limit(levels: Levels, k: int) -> int:
 
 @kernel
 def greedy(
-    inst: Instance, estimate: Estimate, reach: Vector, g: int, i: int, level_i: float, j: int, level_j: float
-) -> int:
-    """The arm whose pull shrinks |y| most, y = level_i x_i - level_j x_j.                                   (G4)"""
-    v, column_i, column_j = diagonal(estimate, g), column(inst, estimate, g, i), column(inst, estimate, g, j)
-    best, best_gain, best_den = 0, -1.0, 1.0  # gains are compared as fractions: a product is cheaper than a quotient
+    inst: Instance, state: State, work: Work, g: int, i: int, level_i: float, j: int, level_j: float
+) -> int:  # fmt: skip
+    """The arm whose pull, at its level in work.reach, shrinks |y| most, y = level_i x_i - level_j x_j.         (G4)"""
+    estimate, reach, score = state.estimate, work.reach, work.score
+    column_i, column_j = column(inst, estimate, g, i), column(inst, estimate, g, j)
+    v = diagonal(estimate, g)
     for k in range(len(reach)):
-        level = reach[k]
-        overlap = level * (level_i * column_i[k] - level_j * column_j[k])
-        gain, den = overlap * overlap, 1.0 + level * level * v[k]
-        better = gain * best_den > best_gain * den
-        best = k if better else best
-        best_gain = gain if better else best_gain
-        best_den = den if better else best_den
-    return best
+        overlap = reach[k] * (level_i * column_i[k] - level_j * column_j[k])
+        score[k] = overlap * overlap / (1.0 + reach[k] * reach[k] * v[k])
+    return max(first_largest(score, len(reach))[0], 0)
 
 
 @kernel

@@ -4,6 +4,7 @@ from math import inf
 from typing import NamedTuple
 
 from surefoot.core.kernel import kernel
+from surefoot.core.passes import all_numbers, first_largest
 from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance
 
@@ -22,26 +23,20 @@ class Race(NamedTuple):
 
 @kernel
 def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool) -> Race:
-    """The challenger of leader i and B(t), by the leads in work.bounds.                                          (G2)
-
-    Maxima are kept by selection and not by branches, which the processor would guess wrong in every other round.
-    """
-    levels = state.levels.high if optimistic else state.levels.low
+    """The challenger of leader i and B(t), by the leads in work.bounds.                                         (G2)"""
+    levels, lead = state.levels.high if optimistic else state.levels.low, work.bounds.lead
     K = len(levels)
-    j, gap, rivals, sound = NULL, -inf, 0, True
-    for k in range(K):
-        rival = k != i or levels[k] > level_i  # the leader races itself only where its level is still unlearned
-        lead = work.bounds.lead[k] if rival else -inf
-        rivals += rival
-        sound = sound and lead == lead
-        j = k if lead > gap else j
-        gap = lead if lead > gap else gap
+    rivals = K
+    if i != NULL and not levels[i] > level_i:  # the leader races itself only where its level is still unlearned
+        lead[i] = -inf
+        rivals -= 1
+    sound = all_numbers(lead, K)
+    j, gap = first_largest(lead, K)
     if null_pull and i != NULL:
         rivals += 1
-        lead = work.bounds.lead[K]
-        sound = sound and lead == lead
-        j = NULL if lead > gap else j
-        gap = lead if lead > gap else gap
+        sound = sound and lead[K] == lead[K]
+        j = NULL if lead[K] > gap else j
+        gap = lead[K] if lead[K] > gap else gap
     if rivals == 0:  # the leader stands
         gap = 0.0
     elif not sound or gap == -inf:  # a value that is not a number is never a reason to stop
@@ -51,17 +46,15 @@ def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool
 
 
 @kernel
-def find_leader(state: State, null_pull: bool) -> tuple[int, float]:
+def find_leader(state: State, work: Work, null_pull: bool) -> tuple[int, float]:
     """The best certified pull by the estimates, lowest index on ties, and its level.                        (G1)"""
     low, values = state.levels.low, state.estimate.est[0]
-    i, best = 0, low[0] * values[0]
-    for k in range(1, len(low)):
-        value = low[k] * values[k]
-        i = k if value > best else i
-        best = value if value > best else best
+    for k in range(len(low)):
+        work.score[k] = low[k] * values[k]
+    i, best = first_largest(work.score, len(low))
     if null_pull and best < 0.0:
         return NULL, 0.0
-    return i, low[i]
+    return max(i, 0), low[max(i, 0)]
 
 
 @kernel

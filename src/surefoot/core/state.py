@@ -44,6 +44,7 @@ class Work(NamedTuple):
 
     bounds: Bounds
     reach: Vector  # (K,) levels that may be applied now
+    score: Vector  # (K,) what a choice among the arms goes by
     observed: Vector  # (n,)
     scratch: Scratch
     draw: Words  # (4,) random words of exploration
@@ -65,7 +66,7 @@ def state_bytes(inst: Instance, sets: Any, own: Any) -> int:
 def new_work(inst: Instance) -> Work:
     """Buffers of the right sizes."""
     K, n = len(inst.X), len(inst.R)
-    buffers = (new_bounds(inst), np.zeros(K), np.zeros(n), new_scratch(inst), np.zeros(4, np.uint64))
+    buffers = (new_bounds(inst), np.zeros(K), np.zeros(K), np.zeros(n), new_scratch(inst), np.zeros(4, np.uint64))
     return Work(*side_by_side(buffers)[1])
 
 

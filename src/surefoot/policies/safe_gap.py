@@ -67,7 +67,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         reachable(inst.dial, state.levels, work.reach)
         k = spanning_pull(inst, state, work)  # (S0)
         return Decision(PULL, EXPLORING, k, work.reach[k], NULL, 0.0, NULL, inf)
-    i, level_i = find_leader(state, rules.null_pull)  # (G1)
+    i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
     race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
@@ -116,7 +116,9 @@ class SafeGap:
         near, far = reward_boundaries(problem)
         switch = mixtures.crossing(near, far, problem.reward.noise)
         at_once = self.opening == "at-once"
-        params = directional.Params(ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, WITHIN, at_once)
+        params = directional.Params(
+            ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, WITHIN, at_once
+        )
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m)
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)

@@ -52,7 +52,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return Decision(status, EXPLORING, k, level, NULL, 0.0, NULL, inf)
     optimistic = rules.selection == OPTIMISTIC
     sets_agree = certify(inst, levels, work.bounds, rules.levels, optimistic)  # (S2, S3)
-    i, level_i = find_leader(state, rules.null_pull)  # (G1)
+    i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, optimistic)
     race = find_race(state, work, i, level_i, optimistic, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)

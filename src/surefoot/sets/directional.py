@@ -26,6 +26,7 @@ from surefoot.core.estimate import (
     width_of,
 )
 from surefoot.core.kernel import kernel, thin
+from surefoot.core.passes import first_largest
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
@@ -63,6 +64,7 @@ class Memory(NamedTuple):
     reward: Aims  # of the K arms and the null pull
     safety: Aims  # of the K arms, m aims each
     compared: Indices  # (1,) the arm that the aims at the reward compare theirs with; NULL for none
+    uncut: Vector  # (K + 1,) room: leads that no aim can cut
     close: Vector  # (1,) whether the race is close enough for aims to be opened
     image: Vector  # (d,) room: V^-1 x of some arm
     image2: Vector  # (d,) room: V^-2 x of it
@@ -74,7 +76,8 @@ def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
-        compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d), image2=np.zeros(d), b=np.zeros(d),
+        compared=np.zeros(1, np.int64), uncut=np.zeros(K + 1), close=np.zeros(1), image=np.zeros(d),
+        image2=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
         NAME, AT_ONCE if params.at_once else LATE, params, memory, bound_safety=bound_safety, bound_leads=bound_leads,
@@ -118,11 +121,13 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
         radius_low = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta[s])
         radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
+        lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
         for k in range(len(est)):
-            square = max(v[k], 0.0) + c * max(v2[k], 0.0)
-            bounds.lower[s - 1, k] = est[k] - width_of(radius_low, square)
-            bounds.upper[s - 1, k] = est[k] + width_of(radius_high, square)
-            bounds.most[s - 1, k] = est[k] + width_of(radius_most, square)
+            lower[k] = est[k] - width_of(radius_low, max(v[k], 0.0) + c * max(v2[k], 0.0))
+        for k in range(len(est)):
+            upper[k] = est[k] + width_of(radius_high, max(v[k], 0.0) + c * max(v2[k], 0.0))
+        for k in range(len(est)):
+            most[k] = est[k] + width_of(radius_most, max(v[k], 0.0) + c * max(v2[k], 0.0))
         if radius_low < inf:
             cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
 
@@ -163,8 +168,8 @@ def bound_leads(
 ) -> None:  # fmt: skip
     """The most by which each arm might beat the leader; the null pull comes last.                       (G2, C6)
 
-    First by the ellipsoid. Then those that stand out are cut by their aims: what stays below the largest does not matter
-    to anybody. The aim of one that has none and might win by most is opened, once the race is close.
+    First by the ellipsoid. Then those that stand out are cut by their aims: what stays below the largest does not
+    matter to anybody. The aim of one that has none and might win by most is opened, once the race is close.
     """
     found = ball(inst, params, memory, state, 0)
     leads_by(inst, state, found, bounds, i, level_i, optimistic)
@@ -172,12 +177,13 @@ def bound_leads(
     K = len(levels)
     if i != NULL and not levels[i] > level_i:
         bounds.lead[i] = -inf
-    far, uncut_lead = NULL, -inf  # whoever might win by most of those that no aim asks about
+    # Whoever might win by most of those that no aim asks about. The leader's own level is in question, not another arm:
+    # the aim at it asks something else.
     for k in range(K + 1):
-        # The leader's own level is in question, not another arm: the aim at it asks something else.
-        lead = bounds.lead[k] if aims.place[k] == 0 or k == i else -inf
-        far = k if lead > uncut_lead else far
-        uncut_lead = lead if lead > uncut_lead else uncut_lead
+        memory.uncut[k] = bounds.lead[k] if aims.place[k] == 0 else -inf
+    if i != NULL:
+        memory.uncut[i] = bounds.lead[i]
+    far, uncut_lead = first_largest(memory.uncut, K + 1)
     compare_with(inst, memory, state, i)
     largest, cut = uncut_lead, False
     for n in range(aims.opened[0]):

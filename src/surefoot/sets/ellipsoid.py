@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.estimate import arm_width, column, diagonal, second_column, second_diagonal, square_of, width_of
+from surefoot.core.estimate import column, diagonal, second_column, second_diagonal, square_of, width_of
 from surefoot.core.grams import Grams
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log, log1p
@@ -107,11 +107,18 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
     """The bounds of every safety signal at every arm.                                                   (S1, C1)"""
     estimate = state.estimate
     for s in range(1, len(inst.R)):
-        found = ball(inst, params, memory, state, s)
-        for k in range(len(estimate.N)):
-            width = arm_width(estimate, found, k)
-            bounds.lower[s - 1, k] = estimate.est[s, k] - width
-            bounds.upper[s - 1, k] = bounds.most[s - 1, k] = estimate.est[s, k] + width
+        radius, v, est = (
+            ball(inst, params, memory, state, s).radius,
+            diagonal(estimate, inst.gram_of[s]),
+            estimate.est[s],
+        )
+        lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
+        for k in range(len(est)):
+            lower[k] = est[k] - width_of(radius, v[k])
+        for k in range(len(est)):
+            upper[k] = est[k] + width_of(radius, v[k])
+        for k in range(len(est)):
+            most[k] = upper[k]
 
 
 @thin
@@ -132,16 +139,17 @@ def leads_by(
     K, x_i, g, prior, radius = len(levels), max(i, 0), found.g, found.prior, found.radius
     value_i, values = level_i * estimate.est[0, x_i], estimate.est[0]  # the null pull is any arm at level 0
     v, column_i = diagonal(estimate, g), column(inst, estimate, g, x_i)
-    square_i = level_i * level_i * v[x_i]
+    square_i, v_i, lead = level_i * level_i * v[x_i], v[x_i], bounds.lead
     if prior > 0.0:
         v2, second_i = second_diagonal(estimate, g), second_column(inst, estimate, g, x_i)
-        square_i += prior * (level_i * level_i * v2[x_i])
+        v2_i = v2[x_i]
+        square_i += prior * (level_i * level_i * v2_i)
         for k in range(K):
-            square = square_of(levels[k], v[k], level_i, v[x_i], column_i[k])
-            square += prior * square_of(levels[k], v2[k], level_i, v2[x_i], second_i[k])
-            bounds.lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
+            square = square_of(levels[k], v[k], level_i, v_i, column_i[k])
+            square += prior * square_of(levels[k], v2[k], level_i, v2_i, second_i[k])
+            lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
     else:
         for k in range(K):
-            square = square_of(levels[k], v[k], level_i, v[x_i], column_i[k])
-            bounds.lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
+            square = square_of(levels[k], v[k], level_i, v_i, column_i[k])
+            lead[k] = levels[k] * values[k] - value_i + width_of(radius, square)
     bounds.lead[K] = width_of(radius, square_i) - value_i if i != NULL else -inf
