@@ -31,6 +31,7 @@ class Columns(NamedTuple):
     arm: Indices  # (g, C) 1 + the arm k; 0 for nobody's. Where all are held, column k is arm k's.
     used: Indices  # (g, C) when it was asked for last
     clock: Indices  # (g,) how often any was
+    missed: Indices  # (g,) how often one was computed
     inverse: Tensor  # (i, d, d) A^-1 without the pulls that wait; i = 0 where nobody needs it
     waiting: Indices  # (i, W) the arms of pulls that wait
     information: Matrix  # (i, W) their sums of gamma^2
@@ -55,7 +56,7 @@ def new_columns(K: int, d: int, grams: int, fades: bool, few: bool) -> Columns:
     return Columns(
         values=np.zeros((grams, count, K)), second=np.zeros((second, count, K)),
         arm=np.zeros((grams, count), np.int64), used=np.zeros((grams, count), np.int64),
-        clock=np.zeros(grams, np.int64), inverse=np.zeros((inverses, d, d)),
+        clock=np.zeros(grams, np.int64), missed=np.zeros(grams, np.int64), inverse=np.zeros((inverses, d, d)),
         waiting=np.zeros((inverses, WAITING), np.int64), information=np.zeros((inverses, WAITING)),
         number=np.zeros(inverses, np.int64), w=np.zeros(d), w2=np.zeros(d),
     )  # fmt: skip
@@ -105,6 +106,7 @@ def fetched(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: int, k: 
         oldest = c if columns.used[g, c] < columns.used[g, oldest] else oldest
     if place < 0:
         place = oldest
+        columns.missed[g] += 1
         columns.arm[g, place] = k + 1
         compute_column(inst, columns, v, v2, g, k, place)
     columns.used[g, place] = columns.clock[g]

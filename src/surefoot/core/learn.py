@@ -52,7 +52,8 @@ def is_due(inst: Instance, state: State, work: Work, k: int, new_arm: bool, doub
     if doubled and not inst.few_columns:
         return True
     for g in range(len(inst.log_det)):
-        due = due or has_cancelled(estimate, g, k)
+        if inst.fades[g] == 0 or estimate.spanned[g] == 1:  # before, all but the choice of arms is still to come
+            due = due or has_cancelled(estimate, g, k)
         if new_arm:  # only an arm that was not pulled before can make them span
             due = due or spans_now(inst, estimate, work.scratch, g)
     return due
