@@ -44,12 +44,14 @@ from surefoot.errors import (
     StudyExists,
     StudyNotFound,
     SurefootError,
+    WorkersLost,
 )
 
 ALL = [
     InvalidInput("epsilon", -1.0, "must be a finite number, at least 0", "Choose how far the answer may be."),
     InvalidInput("epsilon", ABSENT, "is required", "Choose how far the answer may be."),
     MissingExtra("pandas", "frames"),
+    WorkersLost("dask", 3, 12, "a worker was killed"),
     Finished("certified", 4254),
     BudgetOpen(500, [8, 9]),
     NotOpen(7, [8]),

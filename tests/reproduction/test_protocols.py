@@ -5,9 +5,10 @@ from math import isclose
 import pytest
 
 from surefoot.reproduction import paper
-from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell, played
+from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell
 from surefoot.reproduction.findings import TableOne, table_one
 from surefoot.reproduction.protocols import Played, row_of, table_cells
+from surefoot.sweeping.cells import played
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from surefoot.reproduction.store import COLUMNS, MANIFEST, Store, Stretch
 
 import surefoot
 from surefoot.errors import InvalidInput
 from surefoot.reproduction import store as stores
 from surefoot.reproduction.cells import Cell, lingape_cell, played
-from surefoot.reproduction.store import COLUMNS, MANIFEST, Store, Stretch
 
 CELL: Cell = lingape_cell(None)
 
