@@ -32,6 +32,7 @@ THREADS, PROCESSES, DASK, RAY = "threads", "processes", "dask", "ray"
 ENGINES = (THREADS, PROCESSES, DASK, RAY)
 CLUSTERS = (DASK, RAY)
 WAIT = 600.0  # seconds for the first worker of a cluster: one that queues for machines takes its time
+WAIT_AGAIN = 60.0  # for another one, when all are lost
 AHEAD = 4  # stretches for each worker at a time, where a back end gives results back only all at once
 
 Task = tuple[Playable, Stretch]
@@ -145,8 +146,9 @@ def dask(workers: int, scheduler: Any) -> Iterator[Engine]:
         except TimeoutError:
             reason = f"has had no worker for {WAIT:g} seconds"
             raise InvalidInput("scheduler", address_of(client), reason, "Start workers there.") from None
-        lost = (distributed.KilledWorker, import_module("distributed.client").FutureCancelledError)
-        yield Engine(DASK, dask_backend()(client=client), sum(client.ncores().values()), lost)
+        lost = (distributed.KilledWorker, import_module("distributed.client").FutureCancelledError, TimeoutError)
+        backend = dask_backend()(client=client, wait_for_workers_timeout=WAIT_AGAIN)
+        yield Engine(DASK, backend, sum(client.ncores().values()), lost)
 
 
 @contextmanager
@@ -178,11 +180,17 @@ def address_of(client: Any) -> str:
 
 
 def dask_backend() -> Any:
-    """joblib's back end for Dask, told also of tasks that Dask gives up: joblib would wait for them for ever."""
+    """joblib's back end for Dask, mended in three places where joblib would not do what is meant here."""
     known = import_module("joblib._dask").DaskDistributedBackend
 
-    class Heard(known):  # type: ignore[misc, valid-type]
+    class Mended(known):  # type: ignore[misc, valid-type]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            """At least two: with one, joblib would leave a cluster of one worker idle and do all the work itself."""
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
         def submit(self, func: Any, callback: Callable[[Any], Any]) -> Any:
+            """The future; its failure is told too. joblib would wait for ever for a task that Dask gives up."""
+
             def tell(done: Any) -> None:
                 if done.exception() is not None:
                     callback(done.exception())
@@ -191,7 +199,15 @@ def dask_backend() -> Any:
             future.add_done_callback(tell)
             return future
 
-    return Heard
+        def abort_everything(self, ensure_ready: bool = True) -> None:
+            """Nothing more is done for nobody: joblib would keep the tasks in mind, and Dask would go on with them."""
+            left = list(self._results)
+            super().abort_everything(ensure_ready)
+            self._results.clear()
+            self._callbacks.clear()
+            self.client.cancel(left, force=True)
+
+    return Mended
 
 
 @contextmanager

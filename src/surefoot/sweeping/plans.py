@@ -124,7 +124,7 @@ def from_table(table: Mapping[str, Any], folder: Path, runs: int | None, seed: i
 def world_grid(where: str, entry: Any) -> Grid:
     """The worlds that one entry stands for."""
     if isinstance(entry, str):
-        return Grid(where, {"name": entry})
+        entry = {"name": entry}
     if not isinstance(entry, Mapping):
         return Grid(where, {"world": check_world(entry)})
     if "file" in entry:
