@@ -11,6 +11,9 @@ from surefoot.reproduction.protocols import Played, row_of, table_cells
 from surefoot.sweeping.cells import played
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.NeverStopsWarning")  # some are there to show it
+
+
 @pytest.fixture(scope="module")
 def runs() -> Played:
     return {cell: played(cell, 0, 10, 3, 2) for cell in table_cells()}
