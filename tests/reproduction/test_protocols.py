@@ -10,7 +10,6 @@ from surefoot.reproduction.findings import TableOne, table_one
 from surefoot.reproduction.protocols import Played, row_of, table_cells
 from surefoot.sweeping.cells import played
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.NeverStopsWarning")  # some are there to show it
 
 

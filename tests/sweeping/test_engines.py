@@ -2,7 +2,9 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,7 +45,7 @@ def client() -> Iterator[Client]:
     """A real cluster of two processes on this machine."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0, "distributed.comm.timeouts.connect": "60s"}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         Client(cluster, set_as_default=False) as found,
     ):
         yield found
@@ -110,11 +112,16 @@ def test_a_worker_killed_in_the_middle_of_a_stretch_is_replaced_and_no_run_is_co
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_workers_that_die_again_and_again_are_given_up_by_name(tmp_path: Path, client: Client, engine: str) -> None:
-    settings: dict[str, Any] = {"scheduler": client} if engine == "dask" else {"workers": 2}
+def test_workers_that_die_again_and_again_are_given_up_by_name(
+    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "WAIT_AGAIN", 5.0)  # a cluster whose workers die while they start gives them up
     plan = deadly(tmp_path / "lives", 1000)
-    with pytest.raises(WorkersLost, match=f"The workers of {engine} were lost 3 times in a row.*4 stretches of runs"):
-        sf.sweep(plan, out=tmp_path / "new", engine=engine, **settings)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        pytest.raises(WorkersLost, match=f"The workers of {engine} were lost 3 times in a row.*4 stretches of runs"),
+    ):
+        sf.sweep(plan, out=tmp_path / "new", engine=engine, workers=2)
     assert alive(plan["worlds"][0]) > 900
     assert not list((tmp_path / "new").rglob("*-*.parquet"))
 
@@ -125,6 +132,15 @@ def test_a_worker_with_other_software_is_refused(
     monkeypatch.setattr(engines, "software", lambda: {**source.software(), "numba": "0.1"})
     with pytest.raises(InvalidInput, match=r"worker = .*other software \(numba [0-9.]+, not 0\.1\)"):
         sf.sweep(PLAN, out=tmp_path / "new", engine="dask", scheduler=client)
+
+
+def test_a_worker_that_lacks_a_module_is_refused(tmp_path: Path, client: Client, monkeypatch: Any) -> None:
+    (tmp_path / "only_here.py").write_text("from surefoot.worlds import Hard\nclass Mine(Hard): pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    papers = sf.worlds.hard()
+    mine = import_module("only_here").Mine(papers.arms, theta_star=papers.theta_star, mu_star=papers.mu_star)
+    with pytest.raises(InvalidInput, match=r"worker = .*cannot import.*only_here.*Install surefoot, and what"):
+        sf.sweep({"worlds": [mine], "runs": 10}, out=tmp_path / "new", engine="dask", scheduler=client)
 
 
 def test_an_address_where_nobody_is_is_refused_by_name(tmp_path: Path) -> None:
@@ -160,7 +176,21 @@ def test_an_engine_that_is_not_installed_is_named(
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.skipif("SUREFOOT_TEST_RAY" not in os.environ, reason="pip install 'surefoot[ray]'; SUREFOOT_TEST_RAY=1")
+RAY = pytest.mark.skipif(
+    "SUREFOOT_TEST_RAY" not in os.environ, reason="pip install 'surefoot[ray]', then SUREFOOT_TEST_RAY=1"
+)
+
+
+@RAY
 def test_the_workers_of_a_ray_cluster_make_the_same_files(by_threads: dict[str, bytes], tmp_path: Path) -> None:
     sf.sweep(PLAN, out=tmp_path / "new", engine="ray", workers=2)
     assert everything(tmp_path / "new") == by_threads
+
+
+@RAY
+def test_a_ray_worker_killed_in_the_middle_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for workers that import the deadly world
+    plan = deadly(tmp_path / "lives", 2)
+    found = sf.sweep(plan, out=tmp_path / "new", engine="ray", workers=2)
+    assert alive(plan["worlds"][0]) == 0
+    assert found.runs(0).run.tolist() == list(range(40))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import signal
 import socket
 import threading
@@ -17,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -54,7 +56,7 @@ class Engine:
         from joblib import Parallel, parallel_config
         from joblib.parallel import get_active_backend
 
-        jobs = (self._job(place, *task, seed) for place, task in enumerate(tasks))
+        jobs = self._jobs(tasks, seed)
         told: dict[str, Any] = {"batch_size": 1, "pre_dispatch": "2 * n_jobs"}
         with parallel_config(self.backend, n_jobs=self.workers, **self.settings):
             if get_active_backend()[0].supports_return_generator:
@@ -64,12 +66,16 @@ class Engine:
             while wave := [job for job, _ in zip(jobs, range(AHEAD * self.workers), strict=False)]:
                 yield from Parallel(**told)(wave)
 
-    def _job(self, place: int, cell: Playable, stretch: Stretch, seed: int) -> Any:
+    def _jobs(self, tasks: Sequence[Task], seed: int) -> Iterator[Any]:
+        import cloudpickle  # sends classes of a notebook as they are
         from joblib import delayed
 
-        if self.name == THREADS:  # who waits for compiled code is told so, or not, as in this thread
-            return delayed(copy_context().run)(here, place, cell, stretch, seed)
-        return delayed(elsewhere)(place, cell, stretch, seed, os.getpid(), software())
+        packed: Any = lru_cache(maxsize=8)(cloudpickle.dumps)  # the stretches of a cell follow each other
+        for place, (cell, stretch) in enumerate(tasks):
+            if self.name == THREADS:  # who waits for compiled code is told so, or not, as in this thread
+                yield delayed(copy_context().run)(here, place, cell, stretch, seed)
+            else:
+                yield delayed(elsewhere)(place, packed(cell), stretch, seed, os.getpid(), software())
 
 
 def here(place: int, cell: Playable, stretch: Stretch, seed: int) -> Finished:
@@ -78,24 +84,41 @@ def here(place: int, cell: Playable, stretch: Stretch, seed: int) -> Finished:
 
 
 def elsewhere(
-    place: int, cell: Playable, stretch: Stretch, seed: int, leader: int, wanted: Mapping[str, str]
+    place: int, packed: bytes, stretch: Stretch, seed: int, leader: int, wanted: Mapping[str, str]
 ) -> Finished:
     """The columns of a stretch, in another process, perhaps on another machine; it says nothing and must be alike."""
-    if software() != wanted:
-        reason = f"has other software ({differences(software(), wanted)}), and its runs might differ"
-        remedy = "Install the same versions of surefoot and of these packages on every worker."
-        raise InvalidInput("worker", socket.gethostname(), reason, remedy)
+    check_alike(socket.gethostname(), software(), wanted)
     if os.getpid() != leader:
         warnings.simplefilter("ignore", SurefootWarning)  # whoever leads has told them
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
     with silence():
-        return here(place, cell, stretch, seed)
+        return here(place, unpacked(packed), stretch, seed)
 
 
-def differences(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """What is other than wanted, in words."""
-    return ", ".join(f"{key} {found.get(key)}, not {value}" for key, value in wanted.items() if found.get(key) != value)
+@lru_cache(maxsize=8)
+def unpacked(packed: bytes) -> Playable:
+    """The cell; what it is made of may be missing on this machine."""
+    try:
+        cell: Playable = pickle.loads(packed)
+    except ImportError as error:
+        raise lacking(socket.gethostname(), error) from error
+    return cell
+
+
+def lacking(worker: str, error: ImportError) -> InvalidInput:
+    """The refusal of a worker that cannot import what it needs."""
+    remedy = "Install surefoot, and what policies and worlds of your own are made of, on every worker."
+    return InvalidInput("worker", worker, f"cannot import what it needs ({error})", remedy)
+
+
+def check_alike(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Refuses a worker with other software than here."""
+    if found != wanted:
+        other = [f"{key} {found.get(key)}, not {value}" for key, value in wanted.items() if found.get(key) != value]
+        reason = f"has other software ({', '.join(other)}), and its runs might differ"
+        remedy = "Install the same versions of surefoot and of these packages on every worker."
+        raise InvalidInput("worker", worker, reason, remedy)
 
 
 # -- hiring -----------------------------------------------------------------------------------------------------------
@@ -146,6 +169,7 @@ def dask(workers: int, scheduler: Any) -> Iterator[Engine]:
         except TimeoutError:
             reason = f"has had no worker for {WAIT:g} seconds"
             raise InvalidInput("scheduler", address_of(client), reason, "Start workers there.") from None
+        check_workers_of(client)
         lost = (distributed.KilledWorker, import_module("distributed.client").FutureCancelledError, TimeoutError)
         backend = dask_backend()(client=client, wait_for_workers_timeout=WAIT_AGAIN)
         yield Engine(DASK, backend, sum(client.ncores().values()), lost)
@@ -168,10 +192,19 @@ def dask_client(distributed: Any, workers: int, scheduler: Any) -> Iterator[Any]
             yield client
         return
     made = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
     )
     with made as cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
+
+
+def check_workers_of(client: Any) -> None:
+    """Refuses workers that cannot take part, before any work: Dask would try again and again without a word."""
+    try:
+        for worker, found in client.run(software).items():
+            check_alike(worker, found, software())
+    except ImportError as error:
+        raise lacking(address_of(client), error) from error
 
 
 def address_of(client: Any) -> str:
