@@ -90,8 +90,7 @@ def elsewhere(
     check_alike(socket.gethostname(), software(), wanted)
     if os.getpid() != leader:
         warnings.simplefilter("ignore", SurefootWarning)  # whoever leads has told them
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
+        hear_no_interrupt()
     with silence():
         return here(place, unpacked(packed), stretch, seed)
 
@@ -119,6 +118,16 @@ def check_alike(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]
         reason = f"has other software ({', '.join(other)}), and its runs might differ"
         remedy = "Install the same versions of surefoot and of these packages on every worker."
         raise InvalidInput("worker", worker, reason, remedy)
+
+
+def hear_no_interrupt(worker: Any = None) -> None:
+    """From now on this process does not hear Ctrl-C, which a terminal sends to every process: it is for the one that
+    leads to say what becomes of the work."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+dask_setup = hear_no_interrupt  # the name by which Dask finds it when a worker that is told to load this file starts
 
 
 # -- hiring -----------------------------------------------------------------------------------------------------------
@@ -192,8 +201,9 @@ def dask_client(distributed: Any, workers: int, scheduler: Any) -> Iterator[Any]
             yield client
         return
     made = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-    )
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL,
+        preload=__name__,
+    )  # fmt: skip
     with made as cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
