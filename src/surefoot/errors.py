@@ -60,6 +60,10 @@ class Documented:
 class SurefootError(Documented, Exception):
     """The base of every error of this package."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As any exception: its class, its `args` and its facts. Dask mends those that do not say so, and not well."""
+        return type(self), self.args, self.__dict__
+
 
 class Advised:
     """An error whose message is what is, then what to do: the command line puts its own advice in the second place."""
