@@ -181,6 +181,17 @@ def test_a_file_of_other_runs_under_this_name_is_refused(tmp_path: Path) -> None
         store.load(CELL, 3)
 
 
+@pytest.mark.parametrize(("removed", "first"), [("0-10", 0), ("10-10", 10), ("20-5", 20)])
+def test_runs_that_are_gone_are_never_passed_over(tmp_path: Path, removed: str, first: int) -> None:
+    store = Store(tmp_path / "new", 0)
+    fill(store, 25)
+    next(tmp_path.rglob(f"{removed}.parquet")).unlink()
+    with pytest.raises(InvalidInput, match=f"lacks runs of cell .* from number {first} on"):
+        store.load(CELL, 25)
+    fill(store, 25)
+    assert len(store.load(CELL, 25)) == 25
+
+
 def test_two_processes_never_work_in_one_folder(tmp_path: Path) -> None:
     first, second = Store(tmp_path, 0), Store(tmp_path, 0)
     with first.alone(), pytest.raises(InvalidInput, match="is being worked on by another process"), second.alone():

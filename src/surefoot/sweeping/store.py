@@ -121,12 +121,15 @@ class Store:
         parts: dict[str, list[Any]] = {name: [] for name in names}
         next_run = 0
         for stretch in self._kept(cell):
-            if next_run >= count:
+            if next_run >= count or stretch.first > next_run:
                 break
             wanted = slice(max(0, next_run - stretch.first), count - stretch.first)
             for name, column in self._read(cell, stretch, names).items():
                 parts[name].append(column[wanted])
             next_run = max(next_run, stretch.first + stretch.length)
+        if next_run < count:
+            reason = f"lacks runs of cell {cell.key} from number {next_run} on"
+            raise InvalidInput("out", str(self.folder), reason, "The same command, or the same call, makes them anew.")
         columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
         left_out: Columns = {name: np.zeros((count, 0)) for name in COLUMNS if name not in names}
         return Runs(problem=cell.problem, policy=cell.policy, seed=self.seed, requested=count, **columns, **left_out)
