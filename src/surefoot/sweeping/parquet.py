@@ -45,9 +45,10 @@ def runs_as_bytes(columns: Columns) -> bytes:
 
 def runs_in(path: Path, names: Sequence[str]) -> Columns:
     """These columns of the runs in the file; ValueError, KeyError or OSError where it is not as it was written."""
-    parquet = import_module("pyarrow.parquet")
-    with path.open("rb") as file:
-        table = parquet.read_table(file, columns=list(names), page_checksum_verification=True)
+    # In this thread, by a file of Arrow: its threads may still read a file of Python as the process ends, and abort it.
+    file = import_module("pyarrow.parquet").ParquetFile(str(path), page_checksum_verification=True)
+    with file:
+        table = file.read(columns=list(names), use_threads=False)
     found: Columns = {}
     for name in names:
         values = table.column(name).combine_chunks()
@@ -66,9 +67,9 @@ def table_as_bytes(rows: Sequence[Mapping[str, Any]]) -> tuple[bytes, bytes]:
     pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
-    text = io.BytesIO()
+    text = pa.BufferOutputStream()
     csv.write_csv(table, text)
-    return as_bytes(table), text.getvalue()
+    return as_bytes(table), text.getvalue().to_pybytes()
 
 
 def column_of(values: Sequence[Any]) -> Any:
@@ -84,9 +85,10 @@ def column_of(values: Sequence[Any]) -> Any:
 
 def as_bytes(table: Any) -> bytes:
     """The table as the content of a file; the same table gives the same bytes."""
-    content = io.BytesIO()
+    content = import_module("pyarrow").BufferOutputStream()
     import_module("pyarrow.parquet").write_table(table, content, compression="zstd", write_page_checksum=True)
-    return content.getvalue()
+    found: bytes = content.getvalue().to_pybytes()
+    return found
 
 
 def is_whole(path: Path) -> bool:
