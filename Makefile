@@ -25,7 +25,7 @@ test: $(VENV)/.test  ## run all tests but the long statistical ones
 certify: $(VENV)/.test  ## run the long statistical tests and print their tables
 	$(KERNELS) $(BIN)/python -m pytest -m certify -s
 
-promise: $(VENV)/.core  ## measure errors and violations against what is promised, and fill in the README's table
+promise: $(VENV)/.test  ## measure errors and violations against what is promised, and fill in the README's table
 	$(BIN)/python benchmarks/promise.py
 
 bench: $(VENV)/.bench  ## measure speed beside a textbook loop, and fill in the README's table; then that of a large study
@@ -33,7 +33,7 @@ bench: $(VENV)/.bench  ## measure speed beside a textbook loop, and fill in the 
 	$(BIN)/python benchmarks/studies.py
 	$(BIN)/python benchmarks/company.py
 
-bench-pulls: $(VENV)/.core  ## count trials until certainty on many worlds, and fill in the README's table
+bench-pulls: $(VENV)/.test  ## count trials until certainty on many worlds, and fill in the README's table
 	$(BIN)/python benchmarks/pulls.py
 
 compare: $(VENV)/.test  ## time rounds of this tree beside another one: make compare OLD=path/to/its/src

@@ -1,16 +1,19 @@
 """What was promised against what was measured, over many runs: prints the table and puts it into the README.
 
-python benchmarks/promise.py [--runs 2000] [--check]     --check leaves the README alone
+python benchmarks/promise.py [--runs 2000] [--check] [--engine dask --scheduler tcp://head:8786] [--out FOLDER]
+
+--check leaves the README alone; the rest is as for `surefoot sweep`.
 """
 
 import argparse
-import sys
 from typing import Any
 
 from readme import put_into_readme
+from swept import add_options, summaries
 
 import surefoot as sf
 from surefoot.policies import Policy
+from surefoot.sweeping import Cell
 from surefoot.worlds import Linear
 
 SEED = 20_261
@@ -28,16 +31,22 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-def row(world_name: str, policy_name: str, runs: int) -> str:
+def cells() -> list[Cell]:
+    """What is run: every policy in every world."""
+    problems = {name: world.default_problem().with_(delta=0.05, delta_safety=0.05) for name, world in WORLDS.items()}
+    return [
+        Cell(WORLDS[world], problems[world], policy, settings={"name": world, "label": label})
+        for world in WORLDS
+        for label, policy in POLICIES.items()
+    ]
+
+
+def row(cell: Cell, summary: dict[str, Any]) -> str:
     """One row: nominal and measured shares of broken promises and of runs with any unsafe pull."""
-    world, policy = WORLDS[world_name], POLICIES[policy_name]
-    problem = world.default_problem().with_(delta=0.05, delta_safety=0.05)
-    summary = sf.simulate(world, problem, policy, runs=runs, seed=SEED, progress=sys.stderr.isatty()).summary(
-        confidence=0.99
-    )
-    cells = [
-        f"`{world_name}`",
-        policy_name,
+    problem, policy = cell.problem, cell.policy
+    columns = [
+        f"`{cell.settings['name']}`",
+        cell.settings["label"],
         f"{summary['pulls_mean']:,.0f}",
         percent(1.0 - policy.guarantee(problem).confidence),
         measured(summary, "broken"),
@@ -46,7 +55,7 @@ def row(world_name: str, policy_name: str, runs: int) -> str:
         measured(summary, "unsafe"),
         percent(summary["unsafe_share"]),
     ]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(columns)} |"
 
 
 def measured(summary: dict[str, Any], name: str) -> str:
@@ -60,17 +69,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def table(runs: int) -> str:
+def table(wishes: argparse.Namespace) -> str:
     """The table in Markdown."""
     head = [
         "| world | policy | pulls | broken promises: allowed | measured | wrong answers | unsafe runs: allowed "
         "| measured | unsafe pulls |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]  # fmt: skip
-    rows = [row(world, policy, runs) for world in WORLDS for policy in POLICIES]
+    found = cells()
+    rows = [row(*each) for each in zip(found, summaries(found, wishes, SEED, confidence=0.99), strict=True)]
     note = (
-        f"Over {runs:,} runs each at delta = delta_safety = 0.05, seed {SEED}; in brackets the upper end of the exact "
-        "99 % interval."
+        f"Over {wishes.runs:,} runs each at delta = delta_safety = 0.05, seed {SEED}; in brackets the upper end of the "
+        "exact 99 % interval."
     )
     return "\n".join([*head, *rows, "", note])
 
@@ -79,8 +89,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--check", action="store_true")
+    add_options(parser)
     wishes = parser.parse_args()
-    found = table(wishes.runs)
-    print(found)
+    text = table(wishes)
+    print(text)
     if not wishes.check:
-        put_into_readme("promise", found)
+        put_into_readme("promise", text)

@@ -4,10 +4,11 @@ The lower bound is (T9) for methods that lean on no norm, as SafeGap: the expect
 that no method with both promises does without as both deltas go to 0. Beside it pulls.json has the bound for methods
 that are told the norms, the strict bounds at the deltas of the suite, and the gap of each.
 
-python benchmarks/pulls.py [--runs 200] [--only "paper, d = 3"] [--show]
+python benchmarks/pulls.py [--runs 200] [--only "paper, d = 3"] [--show] [--engine dask --scheduler tcp://head:8786]
 
 Prints the table, writes it to pulls.json and puts it into the README. --show prints what pulls.json holds and measures
-nothing; --only measures the worlds whose names contain the text, and writes nothing.
+nothing; --only measures the worlds whose names contain the text, and writes nothing. --engine, --workers, --scheduler
+and --out are as for `surefoot sweep`.
 """
 
 import argparse
@@ -21,10 +22,12 @@ from pull_worlds import DELTA, suite
 from readme import put_into_readme
 from rich.console import Console
 from rich.table import Table
+from swept import add_options, summaries
 
 import surefoot as sf
 from surefoot import theory
 from surefoot.policies import Policy
+from surefoot.sweeping import Cell
 from surefoot.worlds import Linear
 
 RESULTS = Path(__file__).parent / "pulls.json"
@@ -64,23 +67,31 @@ def bounds(world: Linear, problem: sf.Problem) -> dict[str, Any]:
     }
 
 
-def measured(world: Linear, problem: sf.Problem, runs: int) -> dict[str, Any]:
-    """The row of one world."""
-    row: dict[str, Any] = bounds(world, problem)
-    for name, policy in policies(world.size).items():
+def measured(worlds: dict[str, tuple[Linear, sf.Problem]], wishes: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The row of each world."""
+    runs = [
         # LinGapE and SafeGap stop long before the budget; it is there for whoever does not.
-        found = sf.simulate(
-            world, problem, policy, runs=runs, seed=SEED, max_pulls=BUDGET, progress=sys.stderr.isatty()
-        ).summary()
-        row[name] = {
-            "pulls": found["pulls_mean"],
-            "error": None if found["pulls_sd"] is None else found["pulls_sd"] / found["certified_runs"] ** 0.5,
-            "stopped": found["certified_runs"],
-            "wrong": found["wrong_runs"],
-            "unsafe": found["unsafe_runs"],
-            "runs": found["runs"],
-        }
-    return row
+        Cell(world, problem, policy, BUDGET, settings={"name": name, "label": label})
+        for name, (world, problem) in worlds.items()
+        for label, policy in policies(world.size).items()
+    ]
+    found = summaries(runs, wishes, SEED)
+    rows: dict[str, dict[str, Any]] = {name: bounds(*posed) for name, posed in worlds.items()}
+    for cell, summary in zip(runs, found, strict=True):
+        rows[cell.settings["name"]][cell.settings["label"]] = counts(summary)
+    return rows
+
+
+def counts(found: dict[str, Any]) -> dict[str, Any]:
+    """What the runs of one policy in one world say."""
+    return {
+        "pulls": found["pulls_mean"],
+        "error": None if found["pulls_sd"] is None else found["pulls_sd"] / found["certified_runs"] ** 0.5,
+        "stopped": found["certified_runs"],
+        "wrong": found["wrong_runs"],
+        "unsafe": found["unsafe_runs"],
+        "runs": found["runs"],
+    }
 
 
 def ratios(row: dict[str, Any]) -> tuple[float | None, float]:
@@ -156,15 +167,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--only", default="")
     parser.add_argument("--show", action="store_true")
+    add_options(parser)
     wishes = parser.parse_args()
     if wishes.show:
         show(json.loads(RESULTS.read_text()))
         return
-    rows = {}
-    for name, (world, problem) in suite().items():
-        if wishes.only in name:
-            print(name, file=sys.stderr)
-            rows[name] = measured(world, problem, wishes.runs)
+    rows = measured({name: posed for name, posed in suite().items() if wishes.only in name}, wishes)
     show(rows)
     if not wishes.only:
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")

@@ -36,9 +36,11 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "storage": LEAVES,
     "studies": {"core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
     "plots": {"problem", *LEAVES},
-    "reproduction": {"policies", "worlds", "results", "simulation", "plots", "problem", "__init__", *LEAVES},
+    "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
+    "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
     "testing": {*NUMBERS, "studies", "storage", "problem", *LEAVES} - {"theory"},
-    "cli": {*NUMBERS, "reproduction", "storage", "studies", "problem", "__init__", *LEAVES} - {"core", "sets"},
+    "cli": {*NUMBERS, "reproduction", "storage", "studies", "sweeping", "problem", "__init__", *LEAVES}
+    - {"core", "sets"},
 }
 KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiments are made of must never see it
     "worlds",
@@ -46,6 +48,7 @@ KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiment
     "results",
     "simulation",
     "reproduction",
+    "sweeping/cells",  # a cell is named by all that its runs depend on
     "testing",
     "cli/run",  # says at the end how the answer was
     "core/parts",  # names it, as what a world's response reads

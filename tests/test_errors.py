@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,12 +46,14 @@ from surefoot.errors import (
     StudyExists,
     StudyNotFound,
     SurefootError,
+    WorkersLost,
 )
 
 ALL = [
     InvalidInput("epsilon", -1.0, "must be a finite number, at least 0", "Choose how far the answer may be."),
     InvalidInput("epsilon", ABSENT, "is required", "Choose how far the answer may be."),
     MissingExtra("pandas", "frames"),
+    WorkersLost("dask", 3, 12, "a worker was killed"),
     Finished("certified", 4254),
     BudgetOpen(500, [8, 9]),
     NotOpen(7, [8]),
@@ -96,6 +100,16 @@ def test_an_error_survives_pickling_with_its_facts(error):
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+def test_every_error_survives_the_pickling_of_dask_too():
+    program = (
+        "import pickle, sys, tblib.pickling_support; found = pickle.load(sys.stdin.buffer); "
+        "tblib.pickling_support.install(); again = pickle.loads(pickle.dumps(found)); "
+        "print([str(a) for a, b in zip(again, found) if type(a) is not type(b) or str(a) != str(b)])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(ALL), capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
 
 
 @pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)

@@ -46,6 +46,18 @@ def test_the_two_weeks_at_the_base_station_end_in_a_certificate(
     assert study.status().contradictions == []
 
 
+def test_the_page_on_sweeps_grows_loses_a_worker_and_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    names, printed = run_page("sweeps.md")
+    assert "(240, 360) when it began, (360, 360) at the end" in printed
+    assert "1 worker killed, the same result: True" in printed
+    assert len(names["rows"]) == 240
+    found = {(row["policy"], row["world_omega"]): row["pulls_mean"] for row in names["done"].summary()}
+    assert found["safe-gap", 0.2] < found["safe-lingape", 0.2]
+
+
 # -- pages for authors ------------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from surefoot.studies.listing import list_studies
     from surefoot.studies.signatures import SignedHead
     from surefoot.studies.study import Study
+    from surefoot.sweeping.driver import Sweep, sweep
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
 _HOME = {
@@ -43,14 +44,15 @@ _HOME = {
     "SignedHead": "studies.signatures", "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
     "list_studies": "studies.listing", "load_study": "studies.lifecycle",
+    "Sweep": "sweeping.driver", "sweep": "sweeping.driver",
 }  # fmt: skip
 
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
-    "Study", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "theory",
-    "worlds",
+    "Study", "Sweep", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "sweep",
+    "theory", "worlds",
 ]  # fmt: skip
 
 

@@ -60,6 +60,10 @@ class Documented:
 class SurefootError(Documented, Exception):
     """The base of every error of this package."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As any exception: its class, its `args` and its facts. Dask mends those that do not say so, and not well."""
+        return type(self), self.args, self.__dict__
+
 
 class Advised:
     """An error whose message is what is, then what to do: the command line puts its own advice in the second place."""
@@ -97,6 +101,30 @@ class MissingExtra(SurefootError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.package} is not installed: pip install 'surefoot[{self.extra}]'"
+
+
+class WorkersLost(SurefootError):
+    """Workers that were lost again and again; what they had finished is kept."""
+
+    remedy = (
+        "Look at the workers: killed for memory, or without the files they need? What is finished is kept, and the "
+        "same command continues; fewer workers need less memory."
+    )
+
+    def __init__(self, engine: str, attempts: int, missing: int, detail: str) -> None:
+        super().__init__(engine, attempts, missing, detail)
+        self.engine = engine
+        self.attempts = attempts
+        self.missing = missing  # stretches of runs
+        self.detail = detail
+
+    def __str__(self) -> str:
+        left = counted(self.missing, "stretch", "stretches")
+        detail = " ".join(self.detail.split()).rstrip(".")
+        return (
+            f"The workers of {self.engine} were lost {self.attempts} times in a row without finishing anything "
+            f"({detail}), and {left} of runs are left. {self.remedy}"
+        )
 
 
 class Finished(Advised, SurefootError):

@@ -22,7 +22,7 @@ SMALL = ("reproduce", "fig-b", "--quick", "--runs", "10", "--workers", "1")
 
 def finished(folder: Path) -> list[Path]:
     """The files of finished runs."""
-    return sorted((folder / "runs").rglob("[0-9]*.npz"))
+    return sorted((folder / "runs").rglob("[0-9]*.parquet"))
 
 
 def everything(folder: Path) -> dict[str, bytes]:

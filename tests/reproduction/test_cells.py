@@ -4,28 +4,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from surefoot.reproduction import paper, protocols, sweeps
-from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell, played, safe_cell
+from surefoot.reproduction import curves, paper, protocols
+from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell, safe_cell
+from surefoot.sweeping.cells import played
 
 
 def test_equal_settings_have_equal_keys_whatever_experiment_asks_for_them() -> None:
     table = safe_cell("dynamic", "conservative")
-    assert sweeps.exploration_cells()[sweeps.DYNAMIC][paper.EXPLORED].key == table.key
-    assert sweeps.limit_cells()[sweeps.DYNAMIC][paper.LIMIT].key == table.key
-    assert sweeps.dimension_cells()["conservative, dynamic"][paper.DIM].key == table.key
+    assert curves.exploration_cells()[curves.DYNAMIC][paper.EXPLORED].key == table.key
+    assert curves.limit_cells()[curves.DYNAMIC][paper.LIMIT].key == table.key
+    assert curves.dimension_cells()["conservative, dynamic"][paper.DIM].key == table.key
     assert table in protocols.table_cells()
 
 
 def test_every_setting_of_every_experiment_has_a_key_of_its_own() -> None:
     cells: set[Cell] = {*protocols.table_cells()}
-    for sweep in (sweeps.exploration_cells(), sweeps.limit_cells(), sweeps.violation_cells()):
+    for sweep in (curves.exploration_cells(), curves.limit_cells(), curves.violation_cells()):
         cells |= {cell for by_x in sweep.values() for cell in by_x.values()}
     settings = {replace(cell, share=1.0) for cell in cells}
     assert len({cell.key for cell in settings}) == len(settings) > 150
 
 
 def test_quick_sweeps_are_parts_of_the_full_ones() -> None:
-    for grid in (sweeps.LENGTHS, sweeps.LIMITS, sweeps.DIMS):
+    for grid in (curves.LENGTHS, curves.LIMITS, curves.DIMS):
         assert set(grid.quick) <= set(grid.full)
 
 

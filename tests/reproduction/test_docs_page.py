@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from surefoot.reproduction import formatting as fmt
-from surefoot.reproduction.cells import lingape_cell, played
+from surefoot.reproduction.cells import lingape_cell
 from surefoot.reproduction.plans import DEFAULT_RUNS
 from surefoot.reproduction.report import FIGURES
 from surefoot.results import mean_interval
+from surefoot.sweeping.cells import played
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

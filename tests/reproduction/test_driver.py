@@ -114,6 +114,17 @@ def test_one_experiment_by_itself_writes_its_own_files_only_and_the_same_again(t
     assert {path: path.read_bytes() for path in found.files} == before
 
 
+def test_processes_reproduce_the_same(tmp_path: Path) -> None:
+    for engine in ("threads", "processes"):
+        reproduce(["fig-b"], out=tmp_path / engine, runs=10, quick=True, engine=engine, workers=2)
+    found = {
+        engine: {path.relative_to(tmp_path / engine): path.read_bytes() for path in (tmp_path / engine).rglob("*.*")
+                 if path.is_file()}
+        for engine in ("threads", "processes")
+    }  # fmt: skip
+    assert found["threads"] == found["processes"]
+
+
 @pytest.mark.parametrize(
     ("missing", "extra"), [("matplotlib", "plots"), ("pandas", "frames"), ("pyarrow", "frames")]
 )  # fmt: skip

@@ -5,9 +5,12 @@ from math import isclose
 import pytest
 
 from surefoot.reproduction import paper
-from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell, played
+from surefoot.reproduction.cells import Cell, exploration_alone, lingape_cell
 from surefoot.reproduction.findings import TableOne, table_one
 from surefoot.reproduction.protocols import Played, row_of, table_cells
+from surefoot.sweeping.cells import played
+
+pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.NeverStopsWarning")  # some are there to show it
 
 
 @pytest.fixture(scope="module")

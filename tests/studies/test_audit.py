@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from forging import edit, forge
 from small_studies import begun, driven, measured
 
 import surefoot as sf
+from forging import edit, forge
 from surefoot.errors import AuditWarning, StorageDamaged
 from surefoot.storage.maintenance import backup
 from surefoot.studies.integrity import check_storage

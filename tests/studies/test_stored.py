@@ -18,10 +18,10 @@ from record_stored import sayings
 
 import surefoot as sf
 from surefoot.cli.choosing import chosen_policy
-from surefoot.cli.posed import posed_in
 from surefoot.errors import ModelAlarm, OtherVersion, OtherVersionWarning, RenamedWarning
 from surefoot.storage.maintenance import upgrade
 from surefoot.studies.integrity import check_storage
+from surefoot.worlds.files import posed_in
 
 STORED = Path(__file__).parent / "stored"
 SAID: dict[str, Any] = json.loads((STORED / "version-1.json").read_text())

@@ -18,6 +18,7 @@ TYPED = {
     "alarm_level": "--alarm-level", "warm_start": "--warm-start", "by": "--by", "source": "--source",
     "reward": "--reward", "safety": "--safety", "older_than": "--older-than", "fold": "--fold",
     "not_because_of_result": "--not-because-of-result", "name": "STUDY", "confidence": "--confidence",
+    "out": "--out", "engine": "--engine", "scheduler": "--scheduler",
     "pull or older_than": "NUMBER or --older-than",
 }  # fmt: skip
 
@@ -39,6 +40,8 @@ PHRASES = (
     ("For example sf.RoundRobin(800).", "For example --explore round-robin:800."),
     ("or a timedelta", "or such as 30m, 12h, 7d"),
     ("Pass workers=", "Add --workers "),
+    ("Continue with seed=", "Continue with --seed "),
+    ("ame another folder", "ame another folder with --out"),
     ("go on with release(reason)", "keep it as a study, which a person can release"),
     ("confirm=True (--confirm)", "--confirm"),
     ("with add(arm, level, reward, safety)", f"with {ADD}"),

@@ -177,6 +177,29 @@ def simulate(
     return Job(work, json, quiet)
 
 
+@app.command(cls=help_pages.Command, epilog=help_pages.SWEEP)
+def sweep(
+    plan: options.PlanFile,
+    out: options.SweepFolder = Path("surefoot-sweep"),
+    engine: options.Engine = "threads",
+    workers: options.EngineWorkers = None,
+    scheduler: options.Scheduler = None,
+    runs: options.SweepRuns = None,
+    seed: options.SweepSeed = None,
+    confidence: options.Confidence = 0.95,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """Worlds x problems x policies x runs, on one machine or on many, kept run by run."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.sweep import sweep_plan
+
+        return sweep_plan(output, plan, out, engine, workers, scheduler, runs, seed, confidence)
+
+    return Job(work, json, quiet)
+
+
 @app.command(cls=help_pages.Command, epilog=help_pages.SHOW)
 def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: options.Json = False) -> Job:
     """A problem file, checked and explained; it needs no world."""
@@ -208,7 +231,9 @@ def reproduce(
     runs: options.ReproductionRuns = None,
     quick: options.Quick = False,
     seed: options.Seed = 0,
-    workers: options.Workers = None,
+    engine: options.Engine = "threads",
+    workers: options.EngineWorkers = None,
+    scheduler: options.Scheduler = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> Job:
@@ -217,7 +242,7 @@ def reproduce(
     def work(output: Output) -> int:
         from surefoot.cli.reproduce import reproduce_paper
 
-        return reproduce_paper(output, experiment or ["all"], out, runs, quick, seed, workers)
+        return reproduce_paper(output, experiment or ["all"], out, runs, quick, seed, engine, workers, scheduler)
 
     return Job(work, json, quiet)
 

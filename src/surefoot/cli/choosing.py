@@ -12,11 +12,12 @@ from typing import Any
 from surefoot import policies
 from surefoot.cli.loading import is_a_place, policy_named
 from surefoot.cli.policy_options import FLAG, WORD, Wishes, in_a_row, options_of
-from surefoot.cli.posed import posed_for, reading
+from surefoot.cli.posed import posed_for
 from surefoot.errors import ABSENT, InvalidInput, SurefootError
 from surefoot.policies import POLICIES, Policy, check_policy, default_policy
 from surefoot.problem import Problem
 from surefoot.worlds import World, check_world
+from surefoot.worlds.files import reading
 
 HAND_IN = "Hand it in with --policy MODULE:NAME or --policy FILE.py:NAME, or name one of these."
 

@@ -1,4 +1,7 @@
-"""What `--help` teaches beyond the options: examples, files, and what the exit status says."""
+"""What `--help` teaches beyond the options: examples, files, and what the exit status says.
+
+The file is long because it is text: the page of each command in one piece.
+"""
 
 from typing import Any
 
@@ -39,6 +42,7 @@ Examples:
   surefoot run --world doses --seed 3      another world, other noise
   surefoot run problem.toml                your own problem, simulated
   surefoot simulate --runs 1000 --json     how often it is wrong or unsafe
+  surefoot sweep plan.toml                 many settings, on many machines
   surefoot show problem.toml               check a problem file
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
@@ -88,6 +92,35 @@ Examples:
 Run r is the same whatever --runs and --workers are, and all policies meet the
 same noise. Ctrl-C keeps the runs that are finished. The exit status is 0 when
 all runs are done, however they ended; the table counts that.
+
+{EXIT_STATUS}
+""")
+
+SWEEP = verbatim(f"""
+Examples:
+  surefoot sweep plan.toml
+  surefoot sweep plan.toml --runs 10000 --engine processes --workers 8
+  surefoot sweep plan.toml --engine dask --scheduler tcp://head:8786
+
+A plan; a list stands for its values in turn, and every choice is a cell:
+  runs = 200                  # of each cell
+  seed = 4
+  max_pulls = 200000
+  [[worlds]]                  # once for each; or worlds = ["hard", "doses"]
+  name = "hard"               # see surefoot worlds; or file = "problem.toml"
+  omega = [0.1, 0.2]
+  [problem]                   # changes to each world's own problem
+  delta = [0.05, 0.01]
+  [[policies]]                # left out: safe-gap
+  name = "safe-lingape"
+  selection = ["conservative", "optimistic"]
+
+The folder gets every run as Parquet as soon as it is finished (runs/), the
+settings (cells) and their means and exact intervals (summary), both as Parquet
+and CSV. After Ctrl-C, a crash or a full disk the same command continues; a plan
+with more runs or more cells adds to what is there. The result is the same bit
+for bit whatever --engine and --workers are, and when workers are killed. Needs
+the extra frames; dask and ray are extras too.
 
 {EXIT_STATUS}
 """)

@@ -44,6 +44,20 @@ ReproductionFolder = Annotated[Path, _output("--out", words=_FOLDER)]
 ReproductionRuns = Annotated[int | None, _work("--runs", "How many runs of each setting.", "1000, with --quick 40")]
 Quick = Annotated[bool, _work("--quick", "A first look in seconds: fewer runs and fewer points.")]
 
+_PLAN = "A plan, TOML or JSON: worlds, problems, policies, runs."
+_SWEPT = "New, empty, or of an earlier sweep, which is then continued."
+_SCHEDULER = "The cluster's address, such as tcp://head:8786; without it one is made here."
+
+PlanFile = Annotated[Path, typer.Argument(help=_PLAN)]
+SweepFolder = Annotated[Path, _output("--out", words=_SWEPT)]
+SweepRuns = Annotated[int | None, _work("--runs", "How many runs of each cell.", "the plan's")]
+SweepSeed = Annotated[int | None, _work("--seed", "Fixes every random draw.", "the plan's")]
+Engine = Annotated[str, _work("--engine", "threads, processes, dask or ray; results do not depend on it.")]
+EngineWorkers = Annotated[
+    int | None, _work("--workers", "Threads or processes; results do not depend on it.", "all cores")
+]
+Scheduler = Annotated[str | None, _work("--scheduler", _SCHEDULER, False)]
+
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
 _CONFIRMED = "Confirm it: nothing is left out, or picked, because of a result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."

@@ -1,36 +1,12 @@
-"""What a file poses: a problem, and perhaps a world to simulate it in and the table of a policy.
-
-A file's [world] table names a world of the package, or states a truth in the units that the user reads. Its names are
-those of `worlds.make` and `Linear.for_problem`: nothing here looks at the truth.
-"""
+"""What a command line poses: the problem in a file, in a world that it names, or the paper's."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from surefoot import worlds
-from surefoot.errors import ABSENT, InvalidInput
-from surefoot.problem import Problem
-from surefoot.problem.checks import known_keys
-from surefoot.problem.files import read_table
-from surefoot.worlds import Linear, World
-
-NOT_OF_THE_PROBLEM = ("world", "policy")
-
-
-@dataclass(frozen=True)
-class Posed:
-    """What a file says, or what is there without one: a problem, and perhaps a world to simulate and a policy."""
-
-    problem: Problem
-    world: World | None = None
-    policy: Mapping[str, Any] | None = None  # its table; `choosing` makes the policy of it
-    file: Path | None = None
+from surefoot.errors import InvalidInput
+from surefoot.worlds.files import Posed, posed_in
 
 
 def posed_for(file: Path | None, world: str | None) -> Posed:
@@ -44,65 +20,3 @@ def posed_for(file: Path | None, world: str | None) -> Posed:
         return Posed(found.default_problem(), found)
     papers = worlds.hard()
     return Posed(papers.paper_problem(), papers)
-
-
-def posed_in(file: Path) -> Posed:
-    """What the file says."""
-    table = read_table(file)
-    with reading(file):
-        policy = section(table, "policy") if "policy" in table else None
-        own = {key: value for key, value in table.items() if key not in NOT_OF_THE_PROBLEM}
-        if "world" not in table:
-            return Posed(Problem.from_dict(own, folder=file.parent), None, policy, file)
-        setting = section(table, "world")
-        pose = named_world if "name" in setting else stated_world
-        world, problem = pose(setting, own, file.parent)
-        return Posed(problem, world, policy, file)
-
-
-def named_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> tuple[Linear, Problem]:
-    """A world of the package, with its own problem as far as the file does not change it."""
-    parameters = dict(setting)
-    name = parameters.pop("name")
-    if not isinstance(name, str):
-        raise InvalidInput("world.name", name, "must be text", "See `surefoot worlds`.")
-    world = worlds.make(name, **parameters)
-    posed = world.default_problem().to_dict()
-    if "arms_file" in own:
-        del posed["arms"]
-    problem = Problem.from_dict({**posed, **own}, folder=folder)
-    world.matches(problem)
-    return world, problem
-
-
-def stated_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> tuple[Linear, Problem]:
-    """The file's own problem, and the world with the truth that the file states."""
-    problem = Problem.from_dict(own, folder=folder)
-    allowed = {
-        name: parameter for name, parameter in inspect.signature(Linear.for_problem).parameters.items()
-        if name != "problem"
-    }  # fmt: skip
-    known_keys("world", setting, allowed)
-    for name, parameter in allowed.items():
-        if parameter.default is inspect.Parameter.empty and name not in setting:
-            raise InvalidInput(f"world.{name}", ABSENT, "is required without a name", "See `surefoot run --help`.")
-    return Linear.for_problem(problem, **setting), problem
-
-
-def section(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The table under this key."""
-    found = table[key]
-    if not isinstance(found, Mapping):
-        raise InvalidInput(key, found, "must be a table", f"Write [{key}] and its keys below it.")
-    return found
-
-
-@contextmanager
-def reading(file: Path | None) -> Iterator[None]:
-    """Inside, what is refused and was not typed is noted as read from the file."""
-    try:
-        yield
-    except InvalidInput as error:
-        if file is not None and not error.field.startswith("--"):
-            error.add_note(f"while reading {file}")
-        raise

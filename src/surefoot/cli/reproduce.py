@@ -18,11 +18,15 @@ from surefoot.reproduction.findings import TableOne
 
 
 def reproduce_paper(
-    output: Output, experiments: Sequence[str], out: Path, runs: int | None, quick: bool, seed: int, workers: int | None
-) -> int:
+    output: Output, experiments: Sequence[str], out: Path, runs: int | None, quick: bool, seed: int, engine: str,
+    workers: int | None, scheduler: str | None,
+) -> int:  # fmt: skip
     """The exit status, once the experiments are run, written and told."""
     with watching(output) as watch:
-        done = reproduce(experiments, out=out, runs=runs, quick=quick, seed=seed, workers=workers, watch=watch)
+        done = reproduce(
+            experiments, out=out, runs=runs, quick=quick, seed=seed, engine=engine, workers=workers,
+            scheduler=scheduler, watch=watch,
+        )  # fmt: skip
     if output.json:
         output.json_result(told_to_programs(done))
     else:

@@ -7,9 +7,9 @@ from typing import Any
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
-from surefoot.cli.posed import Posed, posed_in
 from surefoot.errors import counted
 from surefoot.problem import Limit, Problem
+from surefoot.worlds.files import Posed, posed_in
 
 ARMS_SHOWN = 20
 

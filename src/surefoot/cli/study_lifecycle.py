@@ -11,13 +11,13 @@ from surefoot.cli.choosing import chosen_policy
 from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.policy_options import Wishes
-from surefoot.cli.posed import posed_in
 from surefoot.cli.study_status import handed_in, opened, told_status
 from surefoot.errors import ABSENT, InvalidInput, PolicyNeeded, counted
 from surefoot.storage.addresses import address_of
 from surefoot.studies.lifecycle import create_study, delete_study, import_study
 from surefoot.studies.study import Study
 from surefoot.studies.transfer import export_place
+from surefoot.worlds.files import posed_in
 
 
 def create(

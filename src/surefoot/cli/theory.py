@@ -6,8 +6,8 @@ from pathlib import Path
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
-from surefoot.cli.posed import posed_in
 from surefoot.theory import Report, report
+from surefoot.worlds.files import posed_in
 
 
 def tell_theory(output: Output, file: Path) -> int:

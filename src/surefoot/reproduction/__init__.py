@@ -3,11 +3,10 @@
 paper         what the paper states and prints
 cells         one setting of world, problem and policy, to be run many times
 protocols     Table 1 under every reading of what the paper leaves open
-sweeps        the four figures: which settings, and their curves
-ten_runs      the distribution of a mean of ten runs, and where a printed number lies in it
-store         finished runs in a folder: a killed reproduction continues where it was
+curves        the four figures: which settings, and their curves
+resampling    the distribution of a mean of ten runs, and where a printed number lies in it
 plans         what is asked for
-reproduction  from what is asked for to files
+driver        from what is asked for to files, through a sweep
 findings      what the runs say, as numbers; conclusions: in sentences; report: on a page
 """
 

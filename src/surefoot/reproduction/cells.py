@@ -1,18 +1,13 @@
 """A cell: one setting of world, problem and policy, to be run many times."""
 
-import hashlib
-import json
-import warnings
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
-from surefoot.errors import NeverStopsWarning
 from surefoot.policies import LinGapE, SafeLinGapE, UniformRandom, to_dict
 from surefoot.problem import Problem
 from surefoot.reproduction import paper
-from surefoot.results import Runs
-from surefoot.simulation import simulate
+from surefoot.sweeping.cells import key_of
 from surefoot.worlds import hard
 from surefoot.worlds.gallery import Hard
 
@@ -50,6 +45,11 @@ class Cell:
         return posed(self.dim, self.limit, self.reward_norm)[1]
 
     @property
+    def alarm(self) -> bool:
+        """The paper has none."""
+        return False
+
+    @property
     def explored(self) -> int:
         """The rounds of forced exploration."""
         return self.policy.explore.rounds if isinstance(self.policy.explore, UniformRandom) else 0
@@ -57,11 +57,7 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """A name made of the content: equal settings have equal keys, whatever experiment asks for them."""
-        content = {
-            "problem": self.problem.fingerprint, "dim": self.dim, "limit": self.limit, "policy": to_dict(self.policy),
-            "max_pulls": self.max_pulls,
-        }  # fmt: skip
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:20]
+        return key_of(self.world, self.problem, self.policy, self.max_pulls)
 
     def runs_of(self, wished: int) -> int:
         """How many runs the cell gets when so many are wished for; never fewer than the paper's."""
@@ -91,16 +87,6 @@ def posed(dim: int, limit: float, reward_norm: float) -> tuple[Hard, Problem]:
     """The paper's instance, and the paper's problem in it."""
     world = hard(dim=dim, limit=limit)
     return world, world.paper_problem(reward_norm=reward_norm)
-
-
-def played(cell: Cell, first_run: int, count: int, seed: int, workers: int | None) -> Runs:
-    """The runs of this cell from number `first_run` on."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NeverStopsWarning)  # some cells are there to show just that
-        return simulate(
-            cell.world, cell.problem, cell.policy,
-            runs=count, seed=seed, workers=workers, max_pulls=cell.max_pulls, first_run=first_run,
-        )  # fmt: skip
 
 
 def safe_cell(

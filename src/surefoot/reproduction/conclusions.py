@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from surefoot.errors import counted
+from surefoot.reproduction import curves, paper
 from surefoot.reproduction import formatting as fmt
-from surefoot.reproduction import paper, sweeps
+from surefoot.reproduction.curves import Curve, Point
 from surefoot.reproduction.findings import Panels, TableOne
 from surefoot.reproduction.protocols import Row
-from surefoot.reproduction.sweeps import Curve, Point
 from surefoot.results import exact_interval
 
 
@@ -155,9 +155,9 @@ def words_on_pulls(panels: Panels) -> list[str]:
     pulls = {each.name: each for each in panels["pulls"]}
     wrong = {each.name: each for each in panels["wrong"]}
     undecided = {each.name: each for each in panels["undecided"]}
-    frozen = sweeps.SAFE["conservative", sweeps.STATIC]
-    free = sweeps.SAFE["conservative", sweeps.DYNAMIC]
-    bold_frozen, bold = sweeps.SAFE["optimistic", sweeps.STATIC], sweeps.SAFE["optimistic", sweeps.DYNAMIC]
+    frozen = curves.SAFE["conservative", curves.STATIC]
+    free = curves.SAFE["conservative", curves.DYNAMIC]
+    bold_frozen, bold = curves.SAFE["optimistic", curves.STATIC], curves.SAFE["optimistic", curves.DYNAMIC]
     shortest = min(pulls[frozen].points, key=lambda point: point.estimate)
     return [
         "Pulls until certain, exploration included; beside them the share of runs whose answer breaks (b), and the "
@@ -174,7 +174,7 @@ def words_on_pulls(panels: Panels) -> list[str]:
         f"{fmt.percent(least(undecided[bold_frozen]))} to "
         f"{fmt.percent(most(undecided[bold_frozen]))} of runs never end: what exploration left unlearned about a "
         "level stays unlearned.",
-        f"LinGapE: {ends(pulls[sweeps.UNLIMITED])}. The paper says that both stopping times grow about linearly; that "
+        f"LinGapE: {ends(pulls[curves.UNLIMITED])}. The paper says that both stopping times grow about linearly; that "
         "is so for LinGapE and for dynamic levels, and not for static ones.",
     ]
 
@@ -185,7 +185,7 @@ def words_on_violations(panels: Panels) -> list[str]:
     pooled = [each.points[0] for each in panels["unsafe runs"]]
     runs, unsafe = sum(round(point.x) for point in pooled), sum(round(point.x * point.estimate) for point in pooled)
     bound = exact_interval(unsafe, runs).upper
-    plain, explored = shares[sweeps.UNLIMITED], shares[sweeps.UNLIMITED_EXPLORED]
+    plain, explored = shares[curves.UNLIMITED], shares[curves.UNLIMITED_EXPLORED]
     return [
         "Share of unsafe pulls, mean over runs, bands as in figure a.",
         f"Safe-LinGapE, all dimensions, static or dynamic, conservative or optimistic: {unsafe:,} of {runs:,} runs had "

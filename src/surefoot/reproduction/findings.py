@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.reproduction import paper, sweeps
+from surefoot.reproduction import curves, paper
 from surefoot.reproduction.cells import lingape_cell, safe_cell
+from surefoot.reproduction.curves import Curve, curve
 from surefoot.reproduction.plans import TABLE, Plan
 from surefoot.reproduction.protocols import (
     CONFIDENCES,
@@ -17,7 +18,6 @@ from surefoot.reproduction.protocols import (
     rows_of,
     safe_cells,
 )
-from surefoot.reproduction.sweeps import Curve, curve
 
 
 @dataclass(frozen=True)
@@ -63,27 +63,27 @@ Panels = dict[str, list[Curve]]  # what is drawn -> its curves
 def panels_of(experiment: str, quick: bool, played: Played) -> Panels:
     """The curves of a figure."""
 
-    def lines(cells: sweeps.Cells, quantity: sweeps.Quantity) -> list[Curve]:
+    def lines(cells: curves.Cells, quantity: curves.Quantity) -> list[Curve]:
         return [curve(name, by_x, played, quantity) for name, by_x in cells.items()]
 
     if experiment == "fig-a":
-        return {"level": lines(sweeps.exploration_cells(quick), sweeps.level_of(1))}
+        return {"level": lines(curves.exploration_cells(quick), curves.level_of(1))}
     if experiment == "fig-b":
-        cells = sweeps.limit_cells(quick)
+        cells = curves.limit_cells(quick)
         arms = range(paper.DIM + 1)
         panels = {
-            name: [curve(f"arm {k + 1}", by_x, played, sweeps.level_of(k)) for k in arms]
+            name: [curve(f"arm {k + 1}", by_x, played, curves.level_of(k)) for k in arms]
             for name, by_x in cells.items()
         }
-        whole_runs = {sweeps.DYNAMIC: cells[sweeps.DYNAMIC]}
-        return {**panels, "wrong": lines(whole_runs, sweeps.wrong_answers)}
+        whole_runs = {curves.DYNAMIC: cells[curves.DYNAMIC]}
+        return {**panels, "wrong": lines(whole_runs, curves.wrong_answers)}
     if experiment == "fig-c":
-        cells = sweeps.dimension_cells(quick)
-        quantities = {"pulls": sweeps.pulls_to_stop, "wrong": sweeps.wrong_answers, "undecided": sweeps.no_answer}
+        cells = curves.dimension_cells(quick)
+        quantities = {"pulls": curves.pulls_to_stop, "wrong": curves.wrong_answers, "undecided": curves.no_answer}
         return {what: lines(cells, quantity) for what, quantity in quantities.items()}
-    cells = sweeps.violation_cells(quick)
-    pooled = [sweeps.unsafe_runs(name, cells[name], played) for name in sweeps.SAFE.values()]
-    return {"violations": lines(cells, sweeps.violations), "unsafe runs": pooled}
+    cells = curves.violation_cells(quick)
+    pooled = [curves.unsafe_runs(name, cells[name], played) for name in curves.SAFE.values()]
+    return {"violations": lines(cells, curves.violations), "unsafe runs": pooled}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from surefoot.errors import InvalidInput
 from surefoot.problem.checks import check_seed, did_you_mean
-from surefoot.reproduction import paper, protocols, sweeps
+from surefoot.reproduction import curves, paper, protocols
 from surefoot.reproduction.cells import Cell
 
 DEFAULT_RUNS, QUICK_RUNS = 1000, 40
@@ -14,7 +14,7 @@ MOST_RUNS = 1_000_000
 CellsOf = Callable[[bool], list[Cell]]
 
 
-def swept(cells: Callable[[bool], sweeps.Cells]) -> CellsOf:
+def swept(cells: Callable[[bool], curves.Cells]) -> CellsOf:
     """The cells of a sweep as a list."""
     return lambda quick: [cell for curve in cells(quick).values() for cell in curve.values()]
 
@@ -22,10 +22,10 @@ def swept(cells: Callable[[bool], sweeps.Cells]) -> CellsOf:
 TABLE, ALL = "table1", "all"
 EXPERIMENTS: dict[str, CellsOf] = {
     TABLE: lambda quick: protocols.table_cells(),
-    "fig-a": swept(sweeps.exploration_cells),
-    "fig-b": swept(sweeps.limit_cells),
-    "fig-c": swept(sweeps.dimension_cells),
-    "fig-d": swept(sweeps.violation_cells),
+    "fig-a": swept(curves.exploration_cells),
+    "fig-b": swept(curves.limit_cells),
+    "fig-c": swept(curves.dimension_cells),
+    "fig-d": swept(curves.violation_cells),
 }
 
 

@@ -11,26 +11,33 @@ import pytest
 
 import surefoot
 from surefoot.errors import InvalidInput
-from surefoot.reproduction import store as stores
-from surefoot.reproduction.cells import Cell, lingape_cell, played
-from surefoot.reproduction.store import COLUMNS, MANIFEST, Store, Stretch
+from surefoot.sweeping import source as sources
+from surefoot.sweeping.cells import COLUMNS, Cell, columns_of
+from surefoot.sweeping.store import Store, Stretch, longest_stretch
 
-CELL: Cell = lingape_cell(None)
+WORLD = surefoot.worlds.hard()
+CELL = Cell(WORLD, WORLD.paper_problem(delta=0.05, delta_safety=0.05), surefoot.SafeLinGapE())
+MANIFEST = "sweep.json"
 
 
 def fill(store: Store, count: int) -> None:
     """Makes what is missing."""
     for stretch in store.missing(CELL, count):
-        store.keep(CELL, played(CELL, stretch.first, stretch.length, store.seed, 1))
+        store.keep(CELL, stretch, columns_of(CELL, *stretch, store.seed))
 
 
 def test_what_is_missing_is_cut_into_pieces_of_a_file_each(tmp_path: Path) -> None:
     store = Store(tmp_path / "new", 0)
-    assert store.missing(CELL, 600) == [Stretch(0, 250), Stretch(250, 250), Stretch(500, 100)]
-    fill(store, 30)
-    assert store.missing(CELL, 30) == []
+    assert store.missing(CELL, 25) == [Stretch(0, 10), Stretch(10, 10), Stretch(20, 5)]
+    fill(store, 25)
+    assert store.missing(CELL, 25) == []
     assert store.missing(CELL, 20) == []
-    assert store.missing(CELL, 300) == [Stretch(30, 250), Stretch(280, 20)]
+    assert store.missing(CELL, 160) == [Stretch(first, 20) for first in range(25, 145, 20)] + [Stretch(145, 15)]
+
+
+def test_few_runs_are_shared_out_and_millions_make_no_millions_of_files() -> None:
+    assert [longest_stretch(count) for count in (1, 40, 200, 1000, 10_000)] == [10, 10, 25, 125, 250]
+    assert longest_stretch(10**7) == -(-(10**7) // 256)
 
 
 def test_runs_made_in_several_sittings_are_those_of_one(tmp_path: Path) -> None:
@@ -48,24 +55,25 @@ def test_runs_made_in_several_sittings_are_those_of_one(tmp_path: Path) -> None:
 
 def test_a_file_that_breaks_off_is_made_anew(tmp_path: Path) -> None:
     store = Store(tmp_path / "new", 0)
-    fill(store, 12)
-    (path,) = (tmp_path / "new" / "runs").rglob("*.npz")
+    fill(store, 10)
+    (path,) = (tmp_path / "new" / "runs").rglob("*.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert store.missing(CELL, 12) == [Stretch(0, 12)]
-    fill(store, 12)
-    assert len(store.load(CELL, 12)) == 12
+    assert store.missing(CELL, 10) == [Stretch(0, 10)]
+    fill(store, 10)
+    assert len(store.load(CELL, 10)) == 10
 
 
-def test_a_file_that_was_changed_is_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [30, 60, 200, 900])
+def test_a_file_that_was_changed_is_refused_by_name(tmp_path: Path, change: int) -> None:
     store = Store(tmp_path / "new", 0)
-    fill(store, 12)
-    (path,) = (tmp_path / "new" / "runs").rglob("*.npz")
+    fill(store, 10)
+    (path,) = (tmp_path / "new" / "runs").rglob("*.parquet")
     content = bytearray(path.read_bytes())
-    content[60:200] = bytes(140)
+    content[change] ^= 1
     path.write_bytes(bytes(content))
-    with pytest.raises(InvalidInput, match=r"0-12\.npz.*is damaged.*Remove it"):
-        store.load(CELL, 12)
+    with pytest.raises(InvalidInput, match=r"0-10\.parquet.*is damaged.*Remove it"):
+        store.load(CELL, 10)
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -106,9 +114,9 @@ def layout(manifest: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (seed, "another seed.*Continue with --seed 5"), (version, "another version.*--out"),
-        (source, "another state of surefoot's source.*--out"), (layout, "another arrangement"),
-        (first_name_of_source, "another state of surefoot's source.*source 0123456789abcdef, not.*--out"),
+        (seed, "another seed.*Continue with seed=5"), (version, "another version.*Name another folder"),
+        (source, "another state of surefoot's source.*Name another folder"), (layout, "another arrangement"),
+        (first_name_of_source, "another state of surefoot's source.*source 0123456789abcdef, not.*Name another folder"),
     ],
 )  # fmt: skip
 def test_runs_of_another_kind_are_never_mixed_in(
@@ -132,35 +140,69 @@ def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, content: str)
 def test_a_changed_formula_in_any_file_of_the_package_changes_the_digest(tmp_path: Path) -> None:
     package = tmp_path / "surefoot"
     shutil.copytree(Path(surefoot.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    before = stores.digest_of(package)
-    assert before == stores.package_digest()
+    before = sources.digest_of(package)
+    assert before == sources.package_digest()
     for path in sorted(package.rglob("*.py")):
         content = path.read_bytes()
         path.write_bytes(content + b"RADIUS = 1.01\n")
-        assert stores.digest_of(package) != before, path
+        assert sources.digest_of(package) != before, path
         path.write_bytes(content)
-    assert stores.digest_of(package) == before
+    assert sources.digest_of(package) == before
 
 
 def test_a_file_that_comes_goes_or_moves_changes_the_digest_and_bytecode_does_not(tmp_path: Path) -> None:
     (tmp_path / "problem").mkdir()
     (tmp_path / "problem" / "limits.py").write_text("A = 1")
-    before = stores.digest_of(tmp_path)
+    before = sources.digest_of(tmp_path)
     (tmp_path / "problem" / "limits.pyc").write_text("compiled")
-    assert stores.digest_of(tmp_path) == before
+    assert sources.digest_of(tmp_path) == before
     (tmp_path / "problem" / "limits.py").rename(tmp_path / "limits.py")
-    moved = stores.digest_of(tmp_path)
+    moved = sources.digest_of(tmp_path)
     (tmp_path / "limits.py").unlink()
-    assert len({before, moved, stores.digest_of(tmp_path)}) == 3
+    assert len({before, moved, sources.digest_of(tmp_path)}) == 3
 
 
 def test_what_a_killed_process_left_half_written_is_swept_with_the_next_start(tmp_path: Path) -> None:
     store = Store(tmp_path, 0)
     fill(store, 3)
-    (kept,) = (tmp_path / "runs").rglob("*.npz")
-    left = kept.with_name(".0-3.npz.0123456789abcdef.part")
+    (kept,) = (tmp_path / "runs").rglob("*.parquet")
+    left = kept.with_name(".0-3.parquet.0123456789abcdef.part")
     left.write_text("half")
     os.utime(left, (0, 0))
     Store(tmp_path, 0)
     assert not left.exists()
     assert kept.exists()
+
+
+def test_a_file_of_other_runs_under_this_name_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "new", 0)
+    store.keep(CELL, Stretch(0, 3), columns_of(CELL, 1, 3, 0))
+    with pytest.raises(InvalidInput, match=r"0-3\.parquet.*is damaged"):
+        store.load(CELL, 3)
+
+
+@pytest.mark.parametrize(("removed", "first"), [("0-10", 0), ("10-10", 10), ("20-5", 20)])
+def test_runs_that_are_gone_are_never_passed_over(tmp_path: Path, removed: str, first: int) -> None:
+    store = Store(tmp_path / "new", 0)
+    fill(store, 25)
+    next(tmp_path.rglob(f"{removed}.parquet")).unlink()
+    with pytest.raises(InvalidInput, match=f"lacks runs of cell .* from number {first} on"):
+        store.load(CELL, 25)
+    fill(store, 25)
+    assert len(store.load(CELL, 25)) == 25
+
+
+def test_two_processes_never_work_in_one_folder(tmp_path: Path) -> None:
+    first, second = Store(tmp_path, 0), Store(tmp_path, 0)
+    with first.alone(), pytest.raises(InvalidInput, match="is being worked on by another process"), second.alone():
+        pass
+    with second.alone():
+        pass
+
+
+def test_runs_that_are_there_twice_are_counted_once(tmp_path: Path) -> None:
+    store = Store(tmp_path, 0)
+    for stretch in (Stretch(0, 10), Stretch(5, 10), Stretch(12, 8)):
+        store.keep(CELL, stretch, columns_of(CELL, *stretch, 0))
+    assert store.load(CELL, 20).run.tolist() == list(range(20))
+    assert store.load(CELL, 13, per_arm=False).run.tolist() == list(range(13))
