@@ -62,7 +62,14 @@ NOT_ARITHMETIC = {
     "logging", "time", "datetime", "random", "secrets", "io", "socket", "subprocess", "threading", "pathlib", "os",
     "sys", "json", "csv", "pickle", "shutil", "warnings", "uuid",
 }  # fmt: skip
-COMPILATION = {"kernel", "kernel_cache", "kernel_content", "compiler", "locks", "device"}  # of the core: no arithmetic in them
+COMPILATION = {
+    "kernel",
+    "kernel_cache",
+    "kernel_content",
+    "compiler",
+    "locks",
+    "device",
+}  # of the core: no arithmetic in them
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
     "core/device": {"numba", "llvmlite"},

@@ -6,6 +6,7 @@ numbers are the CPU's to the last digit.
 """
 
 import re
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core.compiler import Announce, reachable
-from surefoot.core.device_instructions import access, is_known
+from surefoot.core.device_instructions import access, is_known, numba_parts
 from surefoot.core.device_memory import Access, arrays_in, near_words, simulated
 from surefoot.core.kernel import APART, INLINED, MACHINE, MARK, THIN, Parts, calls, part_for, plain, with_globals
 from surefoot.core.kernel_cache import cache_folder
@@ -31,7 +32,7 @@ HOW: dict[str, dict[str, Any]] = {INLINED: {"forceinline": True}, APART: {}, THI
 CROWDED = 72  # words of shared memory that still let 384 threads, each with few registers, onto a multiprocessor
 FEW_REGISTERS, MOST_REGISTERS = 168, 255
 NAME = "play_runs"
-GIVEN_UP = "row_stack"  # by numpy 2.5
+GIVEN_UP, ASKS = "row_stack", "numba.cuda.np.arrayobj"  # by numpy 2.5; who asks for it
 
 
 class Trees(NamedTuple):
@@ -86,12 +87,15 @@ shared = own = row_of = save = load = next_place = unbound
 
 
 def toolkit() -> Any:
-    """numba-cuda, loaded. Version 0.30 asks for a name that numpy has given up."""
-    if hasattr(np, GIVEN_UP):
+    """numba-cuda, loaded. Version 0.30 asks numpy for a name that it has given up."""
+    if hasattr(np, GIVEN_UP) or ASKS in sys.modules:
         return import_module("numba.cuda")
     setattr(np, GIVEN_UP, np.vstack)
     try:
-        return import_module("numba.cuda")
+        found = import_module("numba.cuda")
+        if "simulator" not in found.jit.__module__:
+            import_module(ASKS)
+        return found
     finally:
         delattr(np, GIVEN_UP)
 
@@ -158,7 +162,7 @@ def described(trees: Trees) -> str:
 def intermediate(parts: Parts, trees: Trees, capability: tuple[int, int]) -> bytes:
     """The kernel in the linker's language."""
     numba_cuda = toolkit()
-    types = import_module("numba.cuda.types")
+    types = numba_parts()[0]
     found = access(*trees)
     bound = binder(parts, found)
     names = {"play_on": bound(play_on), "begin": bound(begin), "cuda": numba_cuda, "next_place": queueing()}
@@ -227,12 +231,11 @@ def min_(a: Any, b: Any) -> Any:
 def instructions() -> dict[str, Any]:
     """What the device has an instruction for and numba-cuda does not offer."""
     from llvmlite import ir
-    from numba.cuda import types
-    from numba.cuda.extending import intrinsic
 
+    types, _, intrinsic, _ = numba_parts()
     real, whole, word, bits = types.float64, types.int64, types.uint64, ir.IntType(64)
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def high_word(typing_context: Any, a: Any, b: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             wide = ir.IntType(128)
@@ -241,11 +244,11 @@ def instructions() -> dict[str, Any]:
 
         return word(word, word), build
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def float_bits(typing_context: Any, x: Any) -> Any:
         return whole(real), lambda context, builder, signature, args: builder.bitcast(args[0], bits)
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def float_of_bits(typing_context: Any, x: Any) -> Any:
         return real(whole), lambda context, builder, signature, args: builder.bitcast(args[0], ir.DoubleType())
 
@@ -255,10 +258,10 @@ def instructions() -> dict[str, Any]:
 def queueing() -> Any:
     """What takes the next free place in a queue, whose first word counts."""
     from llvmlite import ir
-    from numba.cuda import types
-    from numba.cuda.extending import intrinsic
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    types, _, intrinsic, _ = numba_parts()
+
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def next_place(typing_context: Any, queue: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.atomic_rmw("add", args[0], ir.Constant(ir.IntType(64), 1), "monotonic")

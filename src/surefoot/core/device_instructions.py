@@ -4,6 +4,7 @@ All sizes are known when a kernel is compiled, so an array that is read at known
 """
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -20,13 +21,17 @@ def is_known(leaf: Any) -> bool:
     return isinstance(leaf, int) and -1 <= leaf <= LARGEST_CODE
 
 
+def numba_parts() -> tuple[Any, Any, Any, Any]:
+    """What numba-cuda has for whoever writes instructions: its types, its tools, the mark, and the type of a value."""
+    extending, typing = (import_module(f"numba.cuda.{each}") for each in ("extending", "typing.typeof"))
+    return import_module("numba.cuda.types"), import_module("numba.cuda.cgutils"), extending.intrinsic, typing.typeof
+
+
 def access(shared: Any, own: Any, row: Any) -> Access:
     """The functions for a device, where a block of words is a pointer."""
     from llvmlite import ir
-    from numba.cuda import cgutils, types
-    from numba.cuda.extending import intrinsic
-    from numba.cuda.typing.typeof import typeof
 
+    types, cgutils, intrinsic, typeof = numba_parts()
     whole, pointed = types.int64, types.CPointer(types.int64)
     word = ir.IntType(64)
     near = {id(leaf) for leaf in near_arrays(own[0])}
@@ -100,7 +105,7 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
     # -- what a kernel calls ------------------------------------------------------------------------------------------
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def open_shared(typing_context: Any, words: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             places = iter(starts_of(shared))
@@ -117,7 +122,7 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
         return typeof(shared)(pointed), build
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def make_own(typing_context: Any) -> Any:
         of_state = {id(leaf) for leaf in arrays_in(own[0])}
 
@@ -141,7 +146,7 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
         return typeof(own)(), build
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def open_row(typing_context: Any, table: Any, rows: Any, i: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             table, rows, i = args
@@ -155,7 +160,7 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
         return typeof(row)(pointed, whole, whole), build
 
-    @intrinsic  # type: ignore[misc, unused-ignore]
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def empty(typing_context: Any, state: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             begins = begins_of(context, builder, args[0], signature.args[0])
@@ -177,7 +182,7 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
             for_each_word(builder, leaf, visit)
 
-        @intrinsic  # type: ignore[misc, unused-ignore]
+        @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
         def copy(typing_context: Any, saved: Any, rows: Any, i: Any, tree: Any) -> Any:
             def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 saved, rows, i, tree = args

@@ -78,7 +78,7 @@ def near_arrays(state: Any) -> list[Any]:
 def near_words(state: Any) -> int:
     """The words of shared memory that a thread needs: an odd number, so that threads that read the same place of theirs
     do not get in each other's way."""
-    return sum(leaf.size for leaf in near_arrays(state)) | 1
+    return int(sum(leaf.size for leaf in near_arrays(state))) | 1
 
 
 def arrays_in(tree: Any) -> list[Any]:

@@ -14,7 +14,9 @@ from surefoot.core.loop import NEVER
 from surefoot.core.records import Records
 from surefoot.core.types import Indices
 
-FIRST_PAUSE, LATER = 100, 1.15  # the round of the first pause, and how much later each following one is
+FIRST_PAUSE = 100  # its round
+LATER, MUCH_LATER = 1.12, 2.0  # when the next pause comes: while runs end, and while less than FEW of them do
+FEW = 0.01
 MOST_RUNS = 1 << 20  # in one piece
 MOST_OWN = 480_000  # bytes that a thread may have of its own; devices allow 512 KiB
 SHARE = 0.6  # of the memory that is free on the device
@@ -59,14 +61,16 @@ class DevicePlay:
         table = cuda.to_device(np.zeros(self._kept * runs, np.int64))
         saved = cuda.device_array(self._saved * runs, np.int64)
         queues = [cuda.to_device(np.zeros(runs + 1, np.int64)) for _ in range(2)]
-        waiting, pause, begins = runs, FIRST_PAUSE, 1
+        waiting, pause, begins = runs, float(FIRST_PAUSE), 1
         while waiting > 0:
             queue, following = queues
             following[:1].copy_to_device(np.zeros(1, np.int64))
             last = min(int(pause), NEVER)
             numbers = (runs, waiting, begins, seed, first_run, max_pulls, last)
             self._launch(waiting, (self._words, table, saved, queue, following), numbers)
-            waiting, pause, begins = int(following[:1].copy_to_host()[0]), pause * LATER, 0
+            left = int(following[:1].copy_to_host()[0])
+            pause *= LATER if waiting - left >= FEW * waiting else MUCH_LATER
+            waiting, begins = left, 0
             queues.reverse()
         return records_of(table.copy_to_host(), self._trees.row, runs)
 
