@@ -14,7 +14,7 @@ PACKAGE = Path(surefoot.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEAVES = {"characters", "errors", "files", "memory", "plain_data", "progress"}
-NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "simulation", "theory"}
+NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "devices", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
     "characters": set(),
     "plain_data": set(),
@@ -30,7 +30,8 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "worlds": {"core", "problem", "errors", "progress"},
     "live": {"core", "policies", "problem", *LEAVES},
     "results": {"core", "policies", "live", "worlds", "problem", *LEAVES},
-    "simulation": {"core", "policies", "live", "results", "worlds", "problem", *LEAVES},
+    "devices": {"core", "policies", "errors"},
+    "simulation": {"core", "policies", "live", "results", "worlds", "devices", "problem", *LEAVES},
     "theory": {"worlds", "problem", *LEAVES},
     # -- shell --
     "storage": LEAVES,
@@ -53,6 +54,8 @@ KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiment
     "cli/run",  # says at the end how the answer was
     "core/parts",  # names it, as what a world's response reads
     "core/loop",  # hands it on to that response
+    "core/device",  # likewise, on a GPU
+    "devices",
 )
 TRUTH = {
     "theta_star", "mu_star", "Truth", "truth", "Judge", "judge", "best_value", "best_levels", "best_arm",
@@ -62,9 +65,18 @@ NOT_ARITHMETIC = {
     "logging", "time", "datetime", "random", "secrets", "io", "socket", "subprocess", "threading", "pathlib", "os",
     "sys", "json", "csv", "pickle", "shutil", "warnings", "uuid",
 }  # fmt: skip
-COMPILATION = {"kernel", "kernel_cache", "kernel_content", "compiler", "locks"}  # of the core: no arithmetic in them
+COMPILATION = {
+    "kernel",
+    "kernel_cache",
+    "kernel_content",
+    "compiler",
+    "locks",
+    "device",
+}  # of the core: no arithmetic in them
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
+    "core/device": {"numba", "llvmlite"},
+    "core/device_instructions": {"numba", "llvmlite"},
     "core/kernel_cache": {"llvmlite"},
 }  # whose version names it
 LONGEST = 300  # lines of a file that gives no reason

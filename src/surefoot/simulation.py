@@ -11,6 +11,7 @@ from surefoot.core.layout import side_by_side
 from surefoot.core.parts import Response, Watch
 from surefoot.core.records import Records, new_records
 from surefoot.core.types import PULL, Indices
+from surefoot.devices import CUDA, check_device, device_chunks, device_play
 from surefoot.errors import InvalidInput
 from surefoot.live.model_checks import LEVEL, simulated_watch
 from surefoot.live.pulls import Pull
@@ -39,8 +40,11 @@ def simulate(
     progress: bool = False,
     first_run: int = 0,
     alarm: bool | float = False,
+    device: str = "cpu",
 ) -> Runs:
-    """The records of so many runs. Run r is the same whatever `runs`, `workers` or `first_run` are.
+    """The records of so many runs. Run r is the same whatever `runs`, `workers`, `first_run` or `device` are.
+
+    `device="cuda"` plays them on a GPU, one in each thread; it needs the extra `surefoot[cuda]`.
 
     With `alarm` each run is watched as a session is, at level 0.01 or at the level that is given; a run whose alarm
     rings ends there, without a certificate, and is counted in `alarm_runs`.
@@ -59,11 +63,16 @@ def simulate(
     found, response = faced(policy, problem), world.response()
     found.check_memory(states=min(workers, runs))
     watch = simulated_watch(problem, policy.guarantee(problem), checked_alarm(alarm))
-    play = play_of(found, response, watch, compiling)  # once, before threads ask for it
-    starts = chunks(check_seed(first_run, "first_run"), runs, workers)
+    first_run = check_seed(first_run, "first_run")
+    if check_device(device, alarm) == CUDA:
+        pieces = device_chunks(device_play(found, response, watch, compiling), seed, max_pulls, first_run, runs)
+    else:
+        play = play_of(found, response, watch, compiling)  # once, before threads ask for it
+        starts = chunks(first_run, runs, workers)
+        pieces = finished_chunks(play, found, response, watch, seed, max_pulls, starts, workers)
     done: dict[int, Records] = {}
     with one_bar(progress, f"runs of {policy.name}", runs) as advance:
-        for start, records in finished_chunks(play, found, response, watch, seed, max_pulls, starts, workers):
+        for start, records in pieces:
             done[start] = records
             advance(len(records.pulls))
     return assembled(world, problem, policy, seed, runs, done)

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 import surefoot as sf
+from surefoot.cli import exit_codes
 
 Typed = Callable[..., Any]
 
@@ -71,3 +72,9 @@ def test_quantiles_are_printed_and_a_world_that_breaks_its_problem_is_named(
     for words in ("weights of pressure have length 40", "pressure has noise 0.6", "level is not safe for pump A"):
         assert words in " ".join(done.stderr.split())
     assert "warning:" in typed("run", "pumps.toml", "--max-pulls", "5", "--quiet", "--no-compare").stderr
+
+
+def test_a_device_that_is_not_there_is_refused_in_typed_words(typed: Typed) -> None:
+    done = typed("simulate", "--runs", "2", "--device", "tpu")
+    assert done.returncode == exit_codes.BAD_INPUT
+    assert "--device" in done.stderr

@@ -18,7 +18,7 @@ TYPED = {
     "alarm_level": "--alarm-level", "warm_start": "--warm-start", "by": "--by", "source": "--source",
     "reward": "--reward", "safety": "--safety", "older_than": "--older-than", "fold": "--fold",
     "not_because_of_result": "--not-because-of-result", "name": "STUDY", "confidence": "--confidence",
-    "out": "--out", "engine": "--engine", "scheduler": "--scheduler",
+    "out": "--out", "engine": "--engine", "scheduler": "--scheduler", "device": "--device", "alarm": "--alarm",
     "pull or older_than": "NUMBER or --older-than",
 }  # fmt: skip
 

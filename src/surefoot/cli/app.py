@@ -157,6 +157,7 @@ def simulate(
     max_pulls: options.MaxPulls = 200_000,
     confidence: options.Confidence = 0.95,
     alarm: options.Alarm = False,
+    device: options.Device = "cpu",
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -172,7 +173,7 @@ def simulate(
         from surefoot.cli.simulate import simulate_many
 
         scenarios = scenarios_of(file, world, wished)
-        return simulate_many(output, scenarios, runs, seed, workers, max_pulls, confidence, out, alarm)
+        return simulate_many(output, scenarios, runs, seed, workers, max_pulls, confidence, out, alarm, device)
 
     return Job(work, json, quiet)
 

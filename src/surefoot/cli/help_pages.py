@@ -88,8 +88,9 @@ Examples:
   surefoot simulate --policy safe-gap --policy safe-lingape --policy lingape
   surefoot simulate --world limited --policy safe-lingape --selection optimistic
   surefoot simulate problem.toml --runs 400 --out runs.parquet
+  surefoot simulate --runs 1000000 --device cuda
 
-Run r is the same whatever --runs and --workers are, and all policies meet the
+Run r is the same whatever --runs, --workers and --device are, and all policies meet the
 same noise. Ctrl-C keeps the runs that are finished. The exit status is 0 when
 all runs are done, however they ended; the table counts that.
 

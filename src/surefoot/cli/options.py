@@ -29,6 +29,7 @@ MaxPulls = Annotated[int, _work("--max-pulls", "Give up after so many pulls: und
 Compare = Annotated[bool, _work("--compare/--no-compare", "Run LinGapE, which knows no limits, beside it.")]
 RunCount = Annotated[int, _work("--runs", "How many runs of each policy.")]
 Workers = Annotated[int | None, _work("--workers", "Threads; results do not depend on it.", "all cores")]
+Device = Annotated[str, _work("--device", "cpu, or cuda for an NVIDIA GPU; results do not depend on it.")]
 Alarm = Annotated[bool, _work("--alarm", "Watch each run as `run` does; one whose alarm rings ends.")]
 Confidence = Annotated[float, _work("--confidence", "Of the intervals.")]
 

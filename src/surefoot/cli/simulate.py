@@ -23,7 +23,7 @@ NEEDS = {".csv": ["pandas"], ".parquet": ["pandas", "pyarrow"]}
 
 def simulate_many(
     output: Output, scenarios: Sequence[Scenario], runs: int, seed: int, workers: int | None, max_pulls: int,
-    confidence: float, out: Path | None, alarm: bool = False,
+    confidence: float, out: Path | None, alarm: bool = False, device: str = "cpu",
 ) -> int:  # fmt: skip
     """The exit status, once the runs are done, written and told; the scenarios differ in their policies alone."""
     if not 0.0 < confidence < 1.0:
@@ -34,7 +34,7 @@ def simulate_many(
     for scenario in scenarios:
         played = simulate(
             scenario.world, scenario.problem, scenario.policy, runs=runs, seed=seed, workers=workers,
-            max_pulls=max_pulls, alarm=alarm, progress=output.shows_progress and output.err.is_terminal,
+            max_pulls=max_pulls, alarm=alarm, device=device, progress=output.shows_progress and output.err.is_terminal,
         )  # fmt: skip
         if len(played) == 0 and not found:
             raise KeyboardInterrupt("Interrupted before the first run was done.")

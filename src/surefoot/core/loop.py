@@ -12,7 +12,7 @@ within one step of what was really applied, and nothing ever stops because of wh
 
 from typing import Any
 
-from surefoot.core.kernel import rare, thin
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.learn import absorb, begin
 from surefoot.core.levels import stepped
 from surefoot.core.margin import margin
@@ -41,6 +41,7 @@ LEARNED = 2  # its result was taken in, asked for or not
 DROPPED = 3  # it is open no more and has no result
 BEGUN = 4  # the state before the first pull
 DECIDED = 5  # nothing new, only decide
+NEVER = (1 << 63) - 1  # a round that does not come
 AS_DECIDED = -1  # in place of an arm: the pull is whatever is decided when it is asked for
 
 
@@ -53,27 +54,41 @@ def play(
 ) -> int:  # fmt: skip
     """How many of the runs were finished; their records are filled in. cancel[0] = 1 from outside ends the work."""
     for row in range(len(records.pulls)):
-        run = first_run + row
         begin(inst, state, work)
         begin_watch(watch)
-        healthy, alarmed = True, False
-        while True:
-            if cancel[0] == 1:
-                return row
-            decision = decide(inst, rules, state, work, seed, run)
-            remember_race(state, decision.leader, decision.challenger)
-            if decision.status != PULL or state.clock[ROUND] >= max_pulls or not healthy or alarmed:
-                break
-            number = state.clock[ROUND] + 1
-            respond(truth, room, seed, run, number, decision.arm, decision.level, work.observed)
-            healthy = absorb(inst, state, work, decision.arm, decision.level, work.observed)
-            if crosses(truth, decision.arm, decision.level):
-                records.unsafe[row] += 1
-                if records.first_unsafe[row] == 0:
-                    records.first_unsafe[row] = number
-            alarmed = rings(watch, decision.arm, decision.level, work.observed)
-        write_down(state, decision, healthy, alarmed, records, row)
+        run = first_run + row
+        if not play_on(
+            inst, rules, truth, room, watch, seed, run, max_pulls, NEVER, state, work, records, row, cancel
+        ):  # fmt: skip
+            return row
     return len(records.pulls)
+
+
+@kernel
+def play_on(
+    inst: Instance, rules: Any, truth: Any, room: Any, watch: Any, seed: int, run: int, max_pulls: int, pause: int,
+    state: State, work: Work, records: Records, row: int, cancel: Indices,
+) -> bool:  # fmt: skip
+    """Whether the run has ended, and is written down; otherwise so many rounds are over, and it can be taken up again
+    where it stands."""
+    healthy, alarmed = True, False
+    while True:
+        if cancel[0] == 1 or (state.clock[ROUND] >= pause and healthy and not alarmed):
+            return False
+        decision = decide(inst, rules, state, work, seed, run)
+        remember_race(state, decision.leader, decision.challenger)
+        if decision.status != PULL or state.clock[ROUND] >= max_pulls or not healthy or alarmed:
+            break
+        number = state.clock[ROUND] + 1
+        respond(truth, room, seed, run, number, decision.arm, decision.level, work.observed)
+        healthy = absorb(inst, state, work, decision.arm, decision.level, work.observed)
+        if crosses(truth, decision.arm, decision.level):
+            records.unsafe[row] += 1
+            if records.first_unsafe[row] == 0:
+                records.first_unsafe[row] = number
+        alarmed = rings(watch, decision.arm, decision.level, work.observed)
+    write_down(state, decision, healthy, alarmed, records, row)
+    return True
 
 
 @rare

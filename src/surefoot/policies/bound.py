@@ -108,12 +108,16 @@ def expect_of(found: Faced) -> Any:
 
 def play_of(found: Faced, response: Response, watch: Watch, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world, with an alarm over them or without."""
-    parts = {
+    parts, tuples = played_parts(found, response, watch), (*tuples_of(found.plan), response, watch.new())
+    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
+
+
+def played_parts(found: Faced, response: Response, watch: Watch) -> dict[str, Callable[..., Any]]:
+    """What is bound into the loop that plays runs: the policy's parts, the world's and the alarm's."""
+    return {
         **parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses,
         "begin_watch": watch.begin, "rings": watch.rings,
     }  # fmt: skip
-    tuples = (*tuples_of(found.plan), response, watch.new())
-    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
 
 
 def parts_of(plan: Plan, few_columns: bool = False) -> dict[str, Callable[..., Any]]:

@@ -1,0 +1,137 @@
+"""Where the arrays of a run lie on a device, as functions that a kernel calls to get at them.
+
+What all runs read lies in one block of 64-bit words; what a run leaves behind is one row of a table; the state of a run
+is its thread's own, in arrays of sizes that the compiler knows, so that it keeps them in registers and in the nearest
+cache. A run that pauses is set aside in a second table. Each function exists twice: in plain Python, here, for
+numba-cuda's simulator, and as instructions for the device (`device_instructions`).
+"""
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.core.layout import as_words, leaves, side_by_side
+from surefoot.core.types import Indices
+
+WORD = 8  # bytes
+MOST_NEAR = 150  # words of a state in the memory that a block shares: room for 192 threads on a multiprocessor
+# What is read at places that only the round knows.
+NEAR = {"columns": ("values",), "estimate": ("v", "est"), "levels": ("last", "low", "high")}
+
+
+class Access(NamedTuple):
+    """How the arrays of one kernel are reached."""
+
+    shared: Any  # (words) -> the tuples that all runs read
+    own: Any  # () -> the tuples of arrays that the thread writes into
+    row: Any  # (table, rows, i) -> row i of the table of results
+    empty: Any  # (state) -> None: zeros in every array of it
+    save: Any  # (saved, rows, i, tuples) -> None: all of it, set aside as row i
+    load: Any  # (saved, rows, i, tuples) -> None: back again
+
+
+def packed(tree: Any) -> Indices:
+    """Every number in nested tuples, in order, as 64-bit words."""
+    return np.concatenate([words_of(np.ascontiguousarray(leaf).reshape(-1)) for leaf in leaves(tree)])
+
+
+def words_of(numbers: Any) -> Indices:
+    """The bits of numbers of 64 bits each; flags take a word as well."""
+    wide = numbers.astype(np.int64) if numbers.dtype == np.bool_ else numbers
+    if wide.dtype.itemsize != WORD:
+        raise TypeError(f"a kernel for a device reads numbers of 64 bits, and not {wide.dtype}")
+    found: Indices = wide.view(np.int64)
+    return found
+
+
+def starts_of(tree: Any) -> list[int]:
+    """Where each leaf begins in a block of words."""
+    sizes = [prod(np.shape(leaf)) for leaf in leaves(tree)]
+    return [sum(sizes[:i]) for i in range(len(sizes))]
+
+
+def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """The same tuples with every leaf changed, in order."""
+    if not isinstance(tree, tuple):
+        return change(tree)
+    fields = [map_leaves(each, change) for each in tree]
+    return type(tree)(*fields) if hasattr(tree, "_fields") else tuple(fields)
+
+
+def near_arrays(state: Any) -> list[Any]:
+    """The arrays of a state that lie in the memory which a block shares, as far as there is room.
+
+    They are read at places that only the round knows, an arm or an aim, so they cannot be registers; what the compiler
+    may keep in registers is left to it.
+    """
+    part_of = {"columns": state.estimate.columns, "estimate": state.estimate, "levels": state.levels}
+    wished = [getattr(part_of[part], name, None) for part, names in NEAR.items() for name in names]
+    wished += [leaf for leaf in arrays_in(state.sets) if len(leaf) >= len(state.levels.low)]
+    found: list[Any] = []
+    for leaf in wished:
+        if leaf is not None and 0 < leaf.size <= MOST_NEAR - sum(each.size for each in found):
+            found.append(leaf)
+    return found
+
+
+def near_words(state: Any) -> int:
+    """The words of shared memory that a thread needs: an odd number, so that threads that read the same place of theirs
+    do not get in each other's way."""
+    return int(sum(leaf.size for leaf in near_arrays(state))) | 1
+
+
+def arrays_in(tree: Any) -> list[Any]:
+    """Every array in nested tuples, in order."""
+    return [leaf for leaf in leaves(tree) if is_array(leaf)]
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether the leaf is an array, and no number."""
+    return isinstance(leaf, np.ndarray)
+
+
+# -- in plain Python --------------------------------------------------------------------------------------------------
+
+
+def simulated(shared: Any, own: Any, row: Any) -> Access:
+    """The functions for the simulator, where a block of words is an array."""
+
+    def placed(tree: Any, words: Any, starts: Any) -> Any:
+        places = iter(starts)
+
+        def at(leaf: Any) -> Any:
+            start = next(places)
+            if is_array(leaf):
+                return words[start : start + leaf.size].view(leaf.dtype).reshape(leaf.shape)
+            return words[start : start + 1].view(np.float64)[0] if isinstance(leaf, float) else words[start]
+
+        return map_leaves(tree, at)
+
+    def row_at(table: Any, rows: int, i: int) -> Any:
+        sizes = [leaf.size for leaf in leaves(row)]
+        return placed(row, table, [rows * a + i * size for a, size in zip(starts_of(row), sizes, strict=True)])
+
+    def empty(state: Any) -> None:
+        for each in arrays_in(state):
+            each[...] = 0
+
+    def save(saved: Any, rows: int, i: int, tree: Any) -> None:
+        words = packed(tuple(arrays_in(tree)))
+        saved[i : i + rows * len(words) : rows] = words
+
+    def load(saved: Any, rows: int, i: int, tree: Any) -> None:
+        start = i
+        for each in arrays_in(tree):
+            words = saved[start : start + rows * each.size : rows]
+            each[...] = np.array(words).view(each.dtype).reshape(each.shape)
+            start += rows * each.size
+
+    def fresh() -> Any:
+        state, *others = own
+        block, placed_state = side_by_side(tuple(state[:-1]))
+        whole = type(state)(*placed_state, as_words(block))
+        return whole, *(map_leaves(each, lambda leaf: np.copy(leaf) if is_array(leaf) else leaf) for each in others)
+
+    return Access(lambda words: placed(shared, words, starts_of(shared)), fresh, row_at, empty, save, load)
