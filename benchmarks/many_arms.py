@@ -1,5 +1,5 @@
-"""Many arms, side by side in one run: a round of the compiled core, of the textbook's matrix products, and of numpy code
-that updates what it can in O(K d).
+"""Many arms, side by side in one run: a round of the compiled core, of the textbook's matrix products, and of numpy
+code that updates what it can in O(K d).
 
 Runs of the core are whole, from round 0 on: every column that is missed and everything that is computed anew is paid
 for. One thread each. Writes many_arms.json beside this file, a plot of cost against K and d, and the README's table.
@@ -91,7 +91,8 @@ def measured(K: int, d: int) -> dict[str, Any]:
     products, rank_one = numpy_code(MatrixProducts, world, problem), numpy_code(RankOne, world, problem)
     lingape, gap = core(world, problem, sf.SafeLinGapE()), core(world, problem, sf.SafeGap())
     return {
-        "K": K, "d": d, "matrix_products_us": products, "rank_one_us": rank_one, "safe_lingape": lingape, "safe_gap": gap,
+        "K": K, "d": d, "matrix_products_us": products, "rank_one_us": rank_one,
+        "safe_lingape": lingape, "safe_gap": gap,
         "ratio": products / lingape["us"], "ratio_rank_one": rank_one / lingape["us"],
         "safe_gap_ratio": gap["us"] / lingape["us"],
     }  # fmt: skip

@@ -62,7 +62,7 @@ def main() -> None:
     problem = easy.default_problem().with_(epsilon=0.5, delta=0.3)
     uniform = sf.worlds.limited(level=0.4, distribution="uniform")
     pulls: dict[str, Any] = {"seed": 3, "first_run": 5}
-    many = sf.worlds.sphere(arms=300, dim=5)
+    many = sf.worlds.sphere(arms=20_000, dim=5)
     print(
         json.dumps(
             {

@@ -99,7 +99,7 @@ def test_a_policy_in_plain_python_is_refused_on_a_device(simulation: Any) -> Non
 
 
 def test_arms_that_do_not_fit_into_the_memory_of_a_thread_are_refused(simulation: Any) -> None:
-    assert "300 arms" in simulation["many"]
+    assert "20,000 arms" in simulation["many"]
     assert "fewer arms" in simulation["many"]
 
 
@@ -109,9 +109,10 @@ def test_arms_that_do_not_fit_into_the_memory_of_a_thread_are_refused(simulation
 def test_what_lies_near_is_named_as_the_state_names_it(found: Faced) -> None:
     state = found.new_state()
     for part, names in NEAR.items():
-        assert set(names) <= set(getattr(state, part)._fields)
+        owner = state.estimate.columns if part == "columns" else getattr(state, part)
+        assert set(names) <= set(owner._fields)
     near = {id(leaf) for leaf in near_arrays(state)}
-    assert {id(state.estimate.G), id(state.levels.low), id(state.sets.solved)} <= near
+    assert {id(state.estimate.columns.values), id(state.levels.low), id(state.sets.reward.own)} <= near
 
 
 @pytest.mark.parametrize("arms", [4, 9, 40])

@@ -1,11 +1,12 @@
 """The pull that teaches most about the difference between leader and challenger.                    (G4-G7)"""
 
 from surefoot.core.estimate import Estimate, column, diagonal, squared_norm
+from surefoot.core.finite_rounding import finite_weights
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.levels import Levels
 from surefoot.core.passes import first_largest
 from surefoot.core.race import OPTIMISTIC, Race
-from surefoot.core.rounding import Shares, finite_weights, shortest_weights
+from surefoot.core.rounding import Shares, shortest_weights
 from surefoot.core.state import State, Work
 from surefoot.core.types import ROUND, Instance, Vector
 
