@@ -20,7 +20,6 @@ from surefoot.core.rounding import begin_shares, new_shares
 from surefoot.core.types import NULL, ROUND, Instance
 from workbench import bench
 
-
 FORMS = (bench(np.eye(2)), bench(np.eye(2), few_columns=True))  # all columns are held, or a few
 
 

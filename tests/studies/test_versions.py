@@ -15,7 +15,7 @@ from surefoot.sets import directional
 from surefoot.studies.integrity import check_storage
 from surefoot.studies.versions import differences, versions_of
 
-HERE = 2  # the version of SafeGap, its set and the alarm
+HERE, ALARM = 3, 2  # the version of SafeGap and its set, and of the alarm
 NEXT = HERE + 1
 
 
@@ -37,7 +37,7 @@ def reopened(address: str) -> sf.Study:
 def test_a_study_stores_the_versions_of_policy_sets_and_alarm(address: str) -> None:
     study = begun(address)
     _, row, _ = study._handle.store.find("power")
-    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 2, "set directional": 2, "alarm": 2}
+    assert json.loads(row.policy)["versions"] == {"policy safe-gap": HERE, "set directional": HERE, "alarm": ALARM}
     assert versions_of(sf.SafeLinGapE(), arena()[1]) == {
         "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 2,
     }  # fmt: skip
@@ -54,9 +54,10 @@ def test_every_part_that_decides_has_a_version_that_counts(
     what: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driven(begun(address), 3)
-    place = {"policy": (sf.SafeGap, "version"), "set": (directional, "VERSION"), "alarm": (model_checks, "VERSION")}
+    place = {"policy": (sf.SafeGap, "version"), "set": (directional, "LATE"), "alarm": (model_checks, "VERSION")}
     monkeypatch.setattr(*place[what], NEXT)
-    with pytest.warns(OtherVersionWarning, match=f"is of version {HERE}, and {NEXT} is here"):
+    was = ALARM if what == "alarm" else HERE
+    with pytest.warns(OtherVersionWarning, match=f"is of version {was}, and {NEXT} is here"):
         study = sf.load_study("power", address)
     with pytest.raises(OtherVersion, match="spend its delta twice"):
         study.ask()
@@ -134,7 +135,7 @@ def test_corrections_can_be_read_in_another_version(address: str, monkeypatch: p
     study.correct(2, reward=0.3, reason="a typo", by="Ada")
     study.void(4, reason="the wrong bottle", by="Ada")
     driven(study, 2)
-    monkeypatch.setattr(sf.SafeGap, "version", sf.SafeGap.version + 1)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
     with pytest.warns(OtherVersionWarning):
         again = sf.load_study("power", address)
     assert (again.pulls, again.corrections, again.results()) == (6, study.corrections, study.results())
