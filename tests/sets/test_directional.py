@@ -89,6 +89,7 @@ def test_a_half_space_along_y_gives_its_own_bound() -> None:
 
 # -- what is kept, against the definitions ----------------------------------------------------------------------------
 
+NEAREST = boundary(0.04, 1.0, 0.2, 0.1)
 FORMS = {"all columns": False, "few columns": True}
 OPENINGS = {"late": False, "at once": True}
 both_forms = pytest.mark.parametrize("few", FORMS.values(), ids=FORMS)
@@ -104,20 +105,22 @@ def highest(s: int) -> Any:
     return half_normal(0.02, 0.1, 0.5 * s)
 
 
-def aimed(seed: int, limits: int, at_once: bool = False, few: bool = False, room: int | None = None) -> Bench:
+def aimed(
+    seed: int, limits: int, at_once: bool = False, few: bool = False, room: int | None = None, within: float = 10.0
+) -> Bench:  # fmt: skip
     """A bench with aims, and a prior of its own for every signal."""
     rng = np.random.default_rng(seed)
     K, d, n = 11 if few else 5, 3, 1 + limits
     X = rng.standard_normal((K, d))
     errors = (rng.uniform(3, 6, n), rng.uniform(3, 6, n), rng.uniform(3, 6, n))
     ball = norm_free.Params(rng.permutation(np.geomspace(0.05, 4.0, n)), *errors)
-    reward = np.array([boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)])
+    reward = np.array([NEAREST, half_normal(0.005, 1.0, 3.0)])
     places, signals = range(1, (room or K) + 1), range(1, n)
     high = np.array([highest(s) for s in signals])
     low = np.array([[lowest(s, place, at_once) for place in places] for s in signals])
     return bench(
         X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6), few_columns=few,
-        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, at_once), K, d, limits),
+        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, within, at_once), K, d, limits),
     )  # fmt: skip
 
 
@@ -128,7 +131,7 @@ class Diary:
     """
 
     def __init__(self, here: Bench, seed: int, leader: int | None = None) -> None:
-        self.leader = leader
+        self.leader, self.close = leader, False
         self.here, self.inst, self.rng = here, here.inst, np.random.default_rng(1000 + seed)
         self.state, self.work = here.fresh()
         self.memory, inst = self.state.sets, here.inst
@@ -158,15 +161,33 @@ class Diary:
         remember_race(state, i, j)
 
     def bound_leads(self, i: int) -> None:
-        """Asks for leads over i. The largest is that of an aim, or one is opened for it if that can matter."""
-        state, lead = self.state, self.work.bounds.lead
+        """Asks for leads over i. If the largest is that of one whom no aim asks about, and the race is close, it gets
+        an aim."""
+        state = self.state
         level = float(state.levels.low[i]) if i != NULL else 0.0
+        self.close, far = self.is_close(i, level)
         self.here.plain(bound_leads)(self.inst, state, self.work, i, level, True)
-        most = int(np.argmax(lead))
-        matters = most != i and lead[most] > self.inst.epsilon and len(self.reward) < self.reward_room
-        if most not in self.reward and matters:
-            self.reward.append(most)
+        wins = far not in (NULL, i) and int(np.argmax(self.work.bounds.lead)) == far
+        if wins and self.close and len(self.reward) < self.reward_room:
+            self.reward.append(far)
         self.check_open()
+
+    def is_close(self, i: int, level: float) -> tuple[bool, int]:
+        """Whether an aim would soon tell whoever might beat i by most, of those without one; and who that is."""
+        inst, levels, X = self.inst, self.state.levels, self.inst.X
+        K, far, most, close = len(X), NULL, -np.inf, False
+        z_i = level * X[i] if i != NULL else np.zeros(X.shape[1])
+        for j in range(K + 1):
+            itself = j == (i if i != NULL else K)
+            if (j in self.reward and j != i) or (itself and not (j < K and levels.high[j] > level)):
+                continue
+            y = (levels.high[j] * X[j] if j < K else 0.0) - z_i
+            mean, square = y @ self.estimate(0), y @ self.inverse() @ y
+            lead = mean + uncut(self, 0, y, inst.sets.ball.log_inv_delta[0])
+            if lead > most:
+                width = inst.R[0] * sqrt(NEAREST.constant * square)
+                far, most, close = j, lead, width <= inst.sets.within * (inst.epsilon + max(-mean, 0.0))
+        return close, far
 
     def pull(self) -> None:
         """A pull at random, after a decision at random."""
@@ -176,7 +197,8 @@ class Diary:
         self.learn(k, gamma, self.inst.R * rng.standard_normal(len(self.inst.R)), state)
 
     def learn(self, k: int, gamma: float, seen: Any, state: Any) -> None:
-        for each in (k, int(state.clock[LEADER]), int(state.clock[CHALLENGER])):
+        race = (int(state.clock[LEADER]), int(state.clock[CHALLENGER])) if self.close else ()
+        for each in (k, *race) if state.estimate.pulls[k] > 0 else race:
             news = self.spanned and each != NULL and each not in self.safety
             if news and len(self.safety) < self.safety_room:
                 self.safety.append(each)
@@ -328,7 +350,7 @@ def test_a_weight_does_not_depend_on_the_result_that_it_weighs(at_once: bool, fe
 
 
 def test_nothing_is_open_before_the_pulls_span() -> None:
-    diary = Diary(aimed(3, 2), 3)
+    diary = Diary(aimed(3, 2, within=np.inf), 3)
     for t in range(12):
         remember_race(diary.state, 0, 1)
         diary.learn(t % 2, 0.5, np.zeros(3), diary.state)
@@ -337,8 +359,20 @@ def test_nothing_is_open_before_the_pulls_span() -> None:
     diary.learn(2, 0.5, np.zeros(3), diary.state)  # now they span: what is opened weighs the pulls that follow
     assert diary.spanned
     assert diary.memory.safety.opened[0] == 0
+
+
+@pytest.mark.parametrize(("within", "opened"), [(np.inf, [4, 0, 1]), (0.0, [4])], ids=["close", "not close"])
+def test_limits_are_asked_about_at_arms_that_race_or_are_pulled_again(within: float, opened: list[int]) -> None:
+    diary = Diary(aimed(3, 2, within=within), 3)
+    for k in (0, 1, 2, 3, 4):  # for the first time
+        diary.learn(k, 0.5, np.zeros(3), diary.state)
+    assert diary.spanned
+    assert diary.safety == []
+    diary.bound_leads(0)
+    assert len(diary.reward) == (1 if within else 0)
+    remember_race(diary.state, 0, 1)
     diary.learn(4, 0.5, np.zeros(3), diary.state)
-    assert diary.safety == [4, 0, 1]  # pulled, leads, challenges
+    assert diary.safety == opened
 
 
 def test_an_arm_is_opened_once_and_keeps_its_place() -> None:
@@ -351,18 +385,18 @@ def test_an_arm_is_opened_once_and_keeps_its_place() -> None:
         assert (now[before > 0] == before[before > 0]).all()
 
 
-def test_no_reward_aim_is_opened_for_a_lead_that_cannot_matter() -> None:
-    """A lead of at most epsilon ends the run, and the leader's own level is another question."""
-    diary = filled(5, 1, 4)
+def test_the_leader_itself_gets_no_aim_for_its_own_level() -> None:
+    """Its lead over itself is another question than whether it beats the leader."""
+    diary = filled(5, 1, 6, within=0.0)
     assert diary.spanned
-    for epsilon, opened in ((1e9, 0), (0.1, 1)):
-        diary = filled(5, 1, 4)
-        diary.memory.reward.opened[0] = 0
-        diary.memory.reward.place[:] = 0
-        inst = diary.inst._replace(epsilon=epsilon)
-        diary.here.plain(bound_leads)(inst, diary.state, diary.work, 0, float(diary.state.levels.low[0]), True)
-        assert diary.memory.reward.opened[0] == opened
-        assert diary.memory.reward.place[0] == 0
+    assert diary.reward == []
+    diary.inst.sets.ball.log_inv_delta[:] = 1.0
+    diary.state.levels.low[:] = diary.state.levels.high[:] = 0.01
+    diary.state.levels.high[0] = 1.0
+    inst = diary.inst._replace(sets=diary.inst.sets._replace(within=np.inf))
+    diary.here.plain(bound_leads)(inst, diary.state, diary.work, 0, 0.01, True)
+    assert int(np.argmax(diary.work.bounds.lead)) == 0
+    assert diary.memory.reward.opened[0] == 0
 
 
 def test_where_there_is_no_room_the_ellipsoid_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,7 +411,8 @@ def test_where_there_is_no_room_the_ellipsoid_speaks(monkeypatch: pytest.MonkeyP
 
 def test_what_is_opened_in_a_copy_is_not_open_in_the_original() -> None:
     """Several pulls may be open: what would be decided is asked of a copy of the state."""
-    diary = filled(2, 1, 4)
+    diary = filled(2, 1, 5, within=np.inf)
+    assert diary.spanned
     here, state = diary.here, diary.state
     copy, work = here.fresh()
     copy_words(state.whole, copy.whole)
@@ -392,6 +427,12 @@ def test_what_is_opened_in_a_copy_is_not_open_in_the_original() -> None:
 
 
 # -- what they say, against the definitions ---------------------------------------------------------------------------
+
+
+def uncut(diary: Diary, s: int, y: Any, log_inv_delta: float) -> float:
+    """How far y . weights can be from the estimate by the ellipsoid alone."""
+    grown = np.linalg.slogdet(np.eye(len(y)) + diary.Z.T @ diary.Z / diary.inst.sets.ball.prior[s])[1]
+    return float(diary.inst.R[s] * sqrt((2 * log_inv_delta + grown) * (y @ diary.metric(s) @ y)))
 
 
 def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: float, sign: float = 1.0) -> float:
@@ -437,7 +478,7 @@ def check_safety(diary: Diary, *eta0: float) -> int:
 @both_openings
 @pytest.mark.parametrize("seed", [2, 6])
 def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int, at_once: bool, few: bool) -> None:
-    assert check_safety(filled(seed, 2, 120, at_once=at_once, few=few), -0.1, 0.3) >= 2
+    assert check_safety(filled(seed, 2, 120, at_once=at_once, few=few, within=np.inf), -0.1, 0.3) >= 2
 
 
 def check_leads(diary: Diary, leader: int) -> int:
@@ -470,7 +511,7 @@ def check_leads(diary: Diary, leader: int) -> int:
 @pytest.mark.parametrize("leader", [NULL, 0, 3])
 def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int, at_once: bool, few: bool) -> None:
     """The largest one is; the others may stay as the ellipsoid has them, as far as they are below it."""
-    diary = filled(9, 1, 80, leader, at_once=at_once, few=few)
+    diary = filled(9, 1, 80, leader, at_once=at_once, few=few, within=np.inf)
     assert at_once or len(diary.reward) <= len(diary.inst.X)
     assert check_leads(diary, leader) >= 1
 
@@ -483,7 +524,8 @@ def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int)
     assert (NEAR, FAR) == (0, 1)
     ball = norm_free.Params(np.full(2, 1e-12), *np.full((3, 2), 1e8))  # a ball so large that only aims say anything
     here = bench(
-        np.eye(2), grams=least_squares(2, 2, 1e-6), sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, True), 2, 2, 1),
+        np.eye(2), grams=least_squares(2, 2, 1e-6),
+        sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, True), 2, 2, 1),
     )  # fmt: skip
     state, work = here.fresh()
     for k in range(2):
