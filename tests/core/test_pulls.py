@@ -56,7 +56,7 @@ def test_the_greedy_pull_leaves_the_least_uncertainty() -> None:
         inst, state, work, A, rng = learned(seed)
         i, j, (level_i, level_j) = int(rng.integers(6)), int(rng.integers(6)), rng.uniform(0.1, 1, 2)
         y = level_i * inst.X[i] - level_j * inst.X[j]
-        found = of_form(greedy, inst)(inst, state.estimate, work.reach, 0, i, level_i, j, level_j)
+        found = of_form(greedy, inst)(inst, state, work, 0, i, level_i, j, level_j)
         assert found == best_by_inversion(inst, A, work.reach, y)
 
 
@@ -64,8 +64,8 @@ def test_greedy_ties_go_to_the_lowest_index() -> None:
     here = bench([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     inst, (state, work) = here.inst, here.fresh()
     work.reach[:] = 0.5
-    assert of_form(greedy, inst)(inst, state.estimate, work.reach, 0, 0, 1.0, 1, 1.0) == 0
-    assert of_form(greedy, inst)(inst, state.estimate, work.reach, 0, 2, 1.0, 0, 1.0) == 0  # y = 0: nothing helps
+    assert of_form(greedy, inst)(inst, state, work, 0, 0, 1.0, 1, 1.0) == 0
+    assert of_form(greedy, inst)(inst, state, work, 0, 2, 1.0, 0, 1.0) == 0  # y = 0: nothing helps
 
 
 def test_a_level_that_decides_is_learned_first() -> None:
@@ -234,7 +234,7 @@ def test_the_decisive_pull_learns_a_level_that_the_reward_alone_would_never_ask_
     state.levels.low[:] = work.reach[:] = [1.0, 0.5, 1.0]
     state.levels.high[:] = 1.0
     for _ in range(300):
-        assert of_form(greedy, inst)(inst, state.estimate, work.reach, 0, 0, 1.0, 1, 1.0) == 2
+        assert of_form(greedy, inst)(inst, state, work, 0, 0, 1.0, 1, 1.0) == 2
         here.absorb(state, work, 2, 1.0, [0.2, -0.3])
     race = Race(0, 1.0, 1, 1.0, state.estimate.est[0, 1] - state.estimate.est[0, 0] + 0.1)
     assert of_form(decisive_pull, here.inst)(here.inst, state, work, race) in (0, 1)

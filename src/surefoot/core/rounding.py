@@ -212,16 +212,9 @@ def eliminate(inst: Instance, shares: Shares, r: int, row: int) -> None:
 
 @rare
 def finite_weights(
-    inst: Instance,
-    estimate: Estimate,
-    shares: Shares,
-    reach: Vector,
-    g: int,
-    i: int,
-    level_i: float,
-    j: int,
+    inst: Instance, estimate: Estimate, shares: Shares, reach: Vector, g: int, i: int, level_i: float, j: int,
     level_j: float,
-) -> None:
+) -> None:  # fmt: skip
     """The weights whose shares |w|/|w|_1 minimise y^T (A + sum_k nu_k z_k z_k^T)^-1 y, into shares.weights.    (G5')
 
     Its dual is min over w of |y - Z^T w|^2_{A^-1} + |w|_1^2. With c_k = z_k . A^-1 (y - Z^T w), kept in shares.slack,
