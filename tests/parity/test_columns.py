@@ -192,6 +192,7 @@ def ring(K: int, d: int = 8) -> tuple[Linear, sf.Problem]:
 def test_compiled_sessions_of_many_arms_take_the_same_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
     """300 arms count as many by themselves."""
     world, problem = ring(300)
+    problem = problem.with_(epsilon=0.1)
     sessions = []
     for most in (columns.MANY, 10**9):
         monkeypatch.setattr(columns, "MANY", most)
