@@ -13,7 +13,13 @@ from surefoot import memory
 from surefoot.errors import NotEnoughMemory
 from surefoot.policies.bound import faced
 
-ARMS = 400_000  # a terabyte for each matrix of arms by arms
+ARMS = 400_000  # a state of some hundred megabytes; a matrix of arms by arms would be a terabyte
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has 50 MB left."""
+    monkeypatch.setattr(memory, "available", lambda: 50_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +31,15 @@ def huge() -> sf.Problem:
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("crowded")
 def test_a_study_that_cannot_fit_leaves_no_file(huge: sf.Problem, tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughMemory, match=r"400,000 arms need about .* TB of memory") as refused:
+    with pytest.raises(NotEnoughMemory, match=r"400,000 arms need about .* MB of memory") as refused:
         sf.create_study(huge, name="huge", storage=f"sqlite:///{tmp_path / 'studies.db'}")
     assert refused.value.needed > refused.value.available > 0
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.usefixtures("crowded")
 def test_sessions_and_simulations_that_cannot_fit_are_refused(huge: sf.Problem) -> None:
     with pytest.raises(NotEnoughMemory):
         sf.Session(huge)
@@ -48,10 +56,13 @@ def test_the_command_line_says_it_in_one_line_with_status_2(huge: sf.Problem, tm
         "[reward]\nnoise = 1.0\nnorm = 1.0\n"
         '[[safety]]\nname = "heat"\nat_most = 1.0\nnoise = 0.1\nnorm = 1.0\n'
     )
-    program = str(Path(sys.executable).parent / "surefoot")
+    code = (
+        "import sys\nfrom surefoot import memory\nmemory.available = lambda: 50_000_000\n"
+        "from surefoot.cli import main\nsys.exit(main())\n"
+    )
     done = subprocess.run(
-        [program, "study", "create", "huge", "huge.toml"], cwd=tmp_path, capture_output=True, text=True,
-        env={**os.environ, "NO_COLOR": "1"},
+        [sys.executable, "-c", code, "study", "create", "huge", "huge.toml"], cwd=tmp_path, capture_output=True,
+        text=True, env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "Leave out arms" in done.stderr

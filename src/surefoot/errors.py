@@ -195,8 +195,8 @@ class NotEnoughMemory(SurefootError, MemoryError):
 
     def __str__(self) -> str:
         return (
-            f"{counted(self.arms, 'arm')} need about {in_bytes(self.needed)} of memory, which grows with their number "
-            f"squared, and {in_bytes(self.available)} are left here. Nothing was begun. {self.remedy}"
+            f"{counted(self.arms, 'arm')} need about {in_bytes(self.needed)} of memory, "
+            f"and {in_bytes(self.available)} are left here. Nothing was begun. {self.remedy}"
         )
 
 

@@ -14,6 +14,7 @@ from surefoot.core.types import CERTIFIED
 from surefoot.errors import Finished, InvalidInput
 from surefoot.policies import POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
 from surefoot.policies.bound import parts_of
+from surefoot.policies.safe_gap import OPENINGS
 from surefoot.simulation import run_session
 from surefoot.testing import PolicyContract
 from surefoot.testing.driving import arena
@@ -26,6 +27,7 @@ CHOICES: dict[str, list[Any]] = {
     "safety_radius": list(radii.SAFETY_RADII),
     "radius": list(radii.RADII),
     "null_pull": [False, True],
+    "opening": list(OPENINGS),
 }
 DEALT = ("reward_radius", "safety_radius", "explore")  # four, five and nine of them: no two go round together
 EXPLORATIONS = [

@@ -1,4 +1,7 @@
-"""Estimation in arm space: against d-space algebra, and against extended precision over a million rounds."""
+"""Estimation in arm space: against d-space algebra, and against extended precision over a million rounds.
+
+Once with the columns of all arms, and once with those of a few.
+"""
 
 from typing import Any
 
@@ -7,10 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from surefoot.core.estimate import Estimate, arm_width, column, diagonal, difference_width, squared_norm
+from surefoot.core.estimate import CANCELLED, Estimate, arm_width, column, diagonal, difference_width, squared_norm
+from surefoot.core.layout import leaves
 from surefoot.core.learn import refresh
 from surefoot.core.types import ROUND, SINCE_REFRESH, Ball, Instance
-from workbench import absorb_all, bench
+from workbench import Bench, absorb_all, bench
+
+FORMS = {"all columns": False, "few columns": True}
+both_forms = pytest.mark.parametrize("few", FORMS.values(), ids=FORMS)
 
 
 def reference(X: NDArray, lam: float, pulls: list[tuple[int, float, list[float]]]) -> dict[str, NDArray]:
@@ -24,59 +31,65 @@ def reference(X: NDArray, lam: float, pulls: list[tuple[int, float, list[float]]
     return {"G": X @ inverse @ X.T, "est": b @ inverse @ X.T, "log_det": np.linalg.slogdet(A)[1] - d * np.log(lam)}
 
 
-def gram(estimate: Estimate, g: int = 0) -> NDArray:
+def gram(here: Bench, estimate: Estimate, g: int = 0) -> NDArray:
     """G as others read it: column by column."""
-    return np.array([column(estimate, g, k) for k in range(len(estimate.N))])
+    return np.array([here.plain(column)(here.inst, estimate, g, k).copy() for k in range(len(estimate.N))])
 
 
 def drawn_pulls(rng: np.random.Generator, K: int, n: int, count: int) -> list[tuple[int, float, list[float]]]:
     return [(int(rng.integers(K)), float(rng.uniform(0, 1)), rng.standard_normal(n).tolist()) for _ in range(count)]
 
 
+@both_forms
 @pytest.mark.parametrize("count", [1, 3, 50, 700])
-def test_the_state_is_what_inverting_a_gives(count: int) -> None:
+def test_the_state_is_what_inverting_a_gives(count: int, few: bool) -> None:
+    """Of eleven arms a few columns are not all: each that is asked for drives another out."""
     rng = np.random.default_rng(count)
-    X = rng.standard_normal((7, 3))
-    here = bench(X, eta0=[-0.5, -0.3], lam=0.7)
+    X = rng.standard_normal((11, 3))
+    here = bench(X, eta0=[-0.5, -0.3], lam=0.7, few_columns=few)
     state, work = here.fresh()
-    pulls = drawn_pulls(rng, 7, 3, count)
+    pulls = drawn_pulls(rng, 11, 3, count)
     assert all(here.absorb(state, work, *pull) for pull in pulls)
     found = reference(X, 0.7, pulls)
-    np.testing.assert_allclose(gram(state.estimate), found["G"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(gram(here, state.estimate), found["G"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(diagonal(state.estimate, 0), np.diag(found["G"]), rtol=0, atol=1e-12)
     np.testing.assert_allclose(state.estimate.est, found["est"], rtol=0, atol=1e-12)
     assert state.estimate.log_det[0] == pytest.approx(found["log_det"], abs=1e-11)
 
 
-def test_before_the_first_pull_nothing_is_known() -> None:
+@both_forms
+def test_before_the_first_pull_nothing_is_known(few: bool) -> None:
     X = np.array([[1.0, 0.0], [0.6, 0.8]])
-    state, _ = bench(X, lam=4.0, gamma0=[0.3, 0.1]).fresh()
-    np.testing.assert_allclose(gram(state.estimate), X @ X.T / 4.0)
+    here = bench(X, lam=4.0, gamma0=[0.3, 0.1], few_columns=few)
+    state, _ = here.fresh()
+    np.testing.assert_allclose(gram(here, state.estimate), X @ X.T / 4.0)
     assert state.estimate.log_det[0] == pytest.approx(0.0, abs=1e-15)
     assert not state.estimate.est.any()
     assert state.levels.low.tolist() == state.levels.last.tolist() == [0.3, 0.1]
 
 
-def test_a_signal_with_a_regularisation_of_its_own_has_its_own_gram_matrix() -> None:
+@both_forms
+def test_a_signal_with_a_regularisation_of_its_own_has_its_own_gram_matrix(few: bool) -> None:
     rng = np.random.default_rng(4)
-    X = rng.standard_normal((5, 3))
-    here = bench(X, lam=[9.0, 1.0])
+    X = rng.standard_normal((10, 3))
+    here = bench(X, lam=[9.0, 1.0], few_columns=few)
     state, work = here.fresh()
-    pulls = drawn_pulls(rng, 5, 2, 40)
+    pulls = drawn_pulls(rng, 10, 2, 40)
     for pull in pulls:
         here.absorb(state, work, *pull)
     for s, lam in enumerate((9.0, 1.0)):
         found = reference(X, lam, pulls)
-        np.testing.assert_allclose(gram(state.estimate, here.inst.gram_of[s]), found["G"], atol=1e-12)
+        np.testing.assert_allclose(gram(here, state.estimate, here.inst.gram_of[s]), found["G"], atol=1e-12)
         np.testing.assert_allclose(state.estimate.est[s], found["est"][s], atol=1e-12)
 
 
-def test_a_pull_at_level_zero_teaches_nothing() -> None:
-    here = bench(np.eye(2))
+@both_forms
+def test_a_pull_at_level_zero_teaches_nothing(few: bool) -> None:
+    here = bench(np.eye(2), few_columns=few)
     state, work = here.fresh()
-    before = gram(state.estimate)
+    before = gram(here, state.estimate)
     assert here.absorb(state, work, 0, 0.0, [5.0, 5.0])
-    assert (before == gram(state.estimate)).all()
+    assert (before == gram(here, state.estimate)).all()
     assert not state.estimate.est.any()
     assert state.estimate.pulls.tolist() == [1, 0]
 
@@ -88,12 +101,36 @@ def test_a_refresh_changes_nothing_but_the_last_digits() -> None:
     for pull in drawn_pulls(rng, 6, 2, 777):
         here.absorb(state, work, *pull)
     assert state.clock[SINCE_REFRESH] == 777 - 512  # the last refresh was at a power of two
-    before = [array.copy() for array in state.estimate]
+    before = [array.copy() for array in leaves(state.estimate)]
     assert here.plain(refresh)(here.inst, state, work)
-    for old, new in zip(before, state.estimate, strict=True):
+    for old, new in zip(before, leaves(state.estimate), strict=True):
         np.testing.assert_allclose(new, old, rtol=1e-11, atol=1e-13)
     assert state.clock[SINCE_REFRESH] == 0
     assert state.clock[ROUND] == 777
+
+
+def test_of_many_arms_all_is_computed_anew_when_digits_are_gone_and_not_by_the_clock() -> None:
+    """The first pull at a high level takes most of an arm's width; later ones take little, and no clock asks."""
+    rng = np.random.default_rng(8)
+    here = bench(rng.standard_normal((12, 4)), few_columns=True)
+    state, work = here.fresh()
+    refreshed = []
+    for t, pull in enumerate(drawn_pulls(rng, 12, 2, 3000)):
+        digits = state.estimate.fresh[0].copy()
+        here.absorb(state, work, *pull)
+        if state.clock[SINCE_REFRESH] == 0:
+            refreshed.append(t)
+            assert state.estimate.v[0, pull[0]] < 1.01 * CANCELLED * digits[pull[0]]
+            assert (state.estimate.fresh[0] == state.estimate.v[0]).all()
+    assert 1 <= len(refreshed) <= 12
+    assert {t + 1 for t in refreshed} != {2**n for n in range(12)}
+    before = {name: getattr(state.estimate, name).copy() for name in ("v", "est", "log_det")} | {
+        "G": gram(here, state.estimate)
+    }
+    assert here.plain(refresh)(here.inst, state, work)
+    for name, old in before.items():
+        new = gram(here, state.estimate) if name == "G" else getattr(state.estimate, name)
+        np.testing.assert_allclose(new, old, rtol=1e-9, atol=1e-12)
 
 
 def test_observations_beyond_all_numbers_are_called_unsound() -> None:
@@ -108,24 +145,28 @@ def columns(pulls: list[tuple[int, float, list[float]]]) -> tuple[NDArray, NDArr
     return np.array(arms), np.array(gammas), np.array(seen)
 
 
+@both_forms
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
-def test_equal_arms_stay_equal_to_the_last_bit(compiled: bool) -> None:
+def test_equal_arms_stay_equal_to_the_last_bit(compiled: bool, few: bool) -> None:
     rng = np.random.default_rng(2)
-    X = rng.standard_normal((5, 3))
+    X = rng.standard_normal((12, 3))
     X[4] = X[1]
-    here = bench(X)
+    here = bench(X, few_columns=few)
     state, work = here.fresh()
     take = here.compiled(absorb_all) if compiled else here.plain(absorb_all)
-    for pull in drawn_pulls(rng, 5, 2, 3000):
+    of = here.plain(column)
+    for pull in drawn_pulls(rng, 12, 2, 3000 if compiled else 1000):
         take(here.inst, state, work, *columns([pull]))
-        one, other, v = column(state.estimate, 0, 1), column(state.estimate, 0, 4), diagonal(state.estimate, 0)
+        one, other, v = of(here.inst, state.estimate, 0, 1), of(here.inst, state.estimate, 0, 4), state.estimate.v[0]
         assert state.estimate.est[0, 1] == state.estimate.est[0, 4]
         assert one[4] == other[1] == v[1] == v[4]
 
 
-def test_compiled_and_plain_form_learn_the_same_bits() -> None:
+@both_forms
+def test_compiled_and_plain_form_learn_the_same_bits(few: bool) -> None:
     rng = np.random.default_rng(3)
-    here, pulls = bench(rng.standard_normal((6, 4)), lam=[0.3, 2.0]), drawn_pulls(rng, 6, 2, 1500)
+    here = bench(rng.standard_normal((12, 4)), lam=[0.3, 2.0], few_columns=few)
+    pulls = drawn_pulls(rng, 12, 2, 1500)
     states = []
     for take in (here.compiled(absorb_all), here.plain(absorb_all)):
         state, work = here.fresh()
@@ -134,11 +175,12 @@ def test_compiled_and_plain_form_learn_the_same_bits() -> None:
     assert states[0] == states[1]
 
 
+@both_forms
 @pytest.mark.parametrize("lam", [1.0, [0.5, 4.0]], ids=["one Gram matrix", "two"])
-def test_widths_are_radius_times_the_norm_in_the_inverse(lam: Any) -> None:
+def test_widths_are_radius_times_the_norm_in_the_inverse(lam: Any, few: bool) -> None:
     rng = np.random.default_rng(5)
     X = np.array([[1.0, 0.0], [0.0, 2.0], [0.6, 0.8]])
-    here = bench(X, lam=lam)
+    here = bench(X, lam=lam, few_columns=few)
     state, work = here.fresh()
     for pull in drawn_pulls(rng, 3, 2, 25):
         here.absorb(state, work, *pull)
@@ -149,21 +191,23 @@ def test_widths_are_radius_times_the_norm_in_the_inverse(lam: Any) -> None:
             assert arm_width(state.estimate, ball, k) == pytest.approx(1.7 * np.sqrt(x @ inverse @ x), rel=1e-12)
             for i, level_k, level_i in [(0, 0.3, 0.9), (2, 1.0, 0.0), (1, 0.5, 0.5)]:
                 y = level_k * x - level_i * X[i]
-                square = squared_norm(state.estimate, ball.g, k, level_k, i, level_i)
+                square = here.plain(squared_norm)(here.inst, state.estimate, ball.g, k, level_k, i, level_i)
                 assert square == pytest.approx(y @ inverse @ y, rel=1e-9, abs=1e-14)
-                width = difference_width(state.estimate, ball, k, level_k, i, level_i)
+                width = here.plain(difference_width)(here.inst, state.estimate, ball, k, level_k, i, level_i)
                 assert width == pytest.approx(1.7 * np.sqrt(y @ inverse @ y), rel=1e-9, abs=1e-12)
 
 
-def test_two_equal_pulls_differ_by_nothing() -> None:
+@both_forms
+def test_two_equal_pulls_differ_by_nothing(few: bool) -> None:
     """Exactly: a last digit under the root would come out as a width of 1e-9."""
-    here = bench([[0.6, 0.8], [0.6, 0.8], [1.0, 0.3]])
+    here = bench([[0.6, 0.8], [0.6, 0.8], [1.0, 0.3]], few_columns=few)
     state, work = here.fresh()
     for pull in drawn_pulls(np.random.default_rng(6), 3, 2, 25):
         here.absorb(state, work, *pull)
     for level in np.linspace(0.1, 1.0, 91):
-        assert squared_norm(state.estimate, 0, 0, level, 1, level) == 0.0
-        assert difference_width(state.estimate, Ball(0, 0, 1.7, 1.0, 0.0), 0, level, 1, level) == 0.0
+        assert here.plain(squared_norm)(here.inst, state.estimate, 0, 0, level, 1, level) == 0.0
+        ball = Ball(0, 0, 1.7, 1.0, 0.0)
+        assert here.plain(difference_width)(here.inst, state.estimate, ball, 0, level, 1, level) == 0.0
 
 
 # -- a million rounds -------------------------------------------------------------------------------------------------
@@ -202,35 +246,41 @@ def exact(inst: Instance, arms: NDArray, gammas: NDArray, seen: NDArray) -> dict
 
 
 def after_a_million_rounds(
-    largest: float, condition: float = 1e6, rounds: int = 10**6
-) -> tuple[Estimate, dict[str, NDArray]]:
+    largest: float, few: bool, condition: float = 1e6, rounds: int = 10**6
+) -> tuple[Bench, Estimate, dict[str, NDArray]]:
     rng = np.random.default_rng(6)
-    X = ill_conditioned(8, 5, condition, largest, rng)
-    here = bench(X)
+    K = 12 if few else 8
+    X = ill_conditioned(K, 5, condition, largest, rng)
+    here = bench(X, few_columns=few)
     state, work = here.fresh()
-    arms = rng.integers(0, 8, rounds)
+    arms = rng.integers(0, K, rounds)
     gammas = rng.choice([0.2, 0.37, 0.5, 1.0], rounds)
     theta = rng.standard_normal(5) / largest
     seen = (gammas * (X @ theta)[arms])[:, None] + rng.standard_normal((rounds, 2))
     assert here.compiled(absorb_all)(here.inst, state, work, arms, gammas, seen)
-    return state.estimate, exact(here.inst, arms, gammas, seen)
+    return here, state.estimate, exact(here.inst, arms, gammas, seen)
 
 
-def relative_errors(estimate: Estimate, found: dict[str, NDArray]) -> dict[str, float]:
+def relative_errors(here: Bench, estimate: Estimate, found: dict[str, NDArray]) -> dict[str, float]:
     """Of G, of every squared width, of the estimates and of log det; estimates relative to the largest."""
     return {
-        "G": float(np.abs(gram(estimate) - found["G"]).max() / np.abs(found["G"]).max()),
+        "G": float(np.abs(gram(here, estimate) - found["G"]).max() / np.abs(found["G"]).max()),
         "v": float(np.abs(diagonal(estimate, 0) / np.diag(found["G"]) - 1.0).max()),
         "est": float(np.abs(estimate.est - found["est"]).max() / np.abs(found["est"]).max()),
         "log_det": float(abs(estimate.log_det[0] / found["log_det"] - 1.0)),
     }
 
 
+@both_forms
 @pytest.mark.parametrize("largest", [1.0, 30.0])
-def test_a_million_rounds_with_condition_1e6_keep_nine_digits(largest: float) -> None:
-    assert max(relative_errors(*after_a_million_rounds(largest)).values()) <= 1e-9
+def test_a_million_rounds_with_condition_1e6_keep_nine_digits(largest: float, few: bool) -> None:
+    """Columns that are computed from A^-1, whose own condition is 1e9 here, keep seven."""
+    errors = relative_errors(*after_a_million_rounds(largest, few))
+    assert errors.pop("G") <= (1e-7 if few else 1e-9)
+    assert max(errors.values()) <= 1e-9
 
 
-def test_the_least_regularisation_that_a_problem_may_have_keeps_four_digits() -> None:
+@both_forms
+def test_the_least_regularisation_that_a_problem_may_have_keeps_four_digits(few: bool) -> None:
     """lambda = 1e-9 L^2: A itself then has a condition of 1e15, and its factor knows no better."""
-    assert max(relative_errors(*after_a_million_rounds(3e4, rounds=10**5)).values()) <= 1e-4
+    assert max(relative_errors(*after_a_million_rounds(3e4, few, rounds=10**5)).values()) <= 1e-4

@@ -1,5 +1,7 @@
 """The greedy and the decisive pull by brute force, what (G6) puts in their place, and the quotient rule."""
 
+from typing import Any
+
 import numpy as np
 
 from surefoot.core.pulls import (
@@ -15,13 +17,20 @@ from surefoot.core.pulls import (
 )
 from surefoot.core.race import CONSERVATIVE, OPTIMISTIC, Race
 from surefoot.core.rounding import begin_shares, new_shares
-from surefoot.core.types import NULL, ROUND
+from surefoot.core.types import NULL, ROUND, Instance
 from workbench import bench
+
+FORMS = (bench(np.eye(2)), bench(np.eye(2), few_columns=True))  # all columns are held, or a few
+
+
+def of_form(kernel: Any, inst: Instance) -> Any:
+    """The kernel with the form of the instance bound in."""
+    return FORMS[inst.few_columns].plain(kernel)
 
 
 def learned(seed: int, K: int = 6, d: int = 3, rounds: int = 15):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
-    here = bench(rng.standard_normal((K, d)))
+    here = bench(rng.standard_normal((K, d)), few_columns=seed % 2 == 1)
     inst, (state, work) = here.inst, here.fresh()
     for _ in range(rounds):
         here.absorb(state, work, int(rng.integers(K)), float(rng.uniform(0.1, 1)), rng.standard_normal(2))
@@ -47,15 +56,16 @@ def test_the_greedy_pull_leaves_the_least_uncertainty() -> None:
         inst, state, work, A, rng = learned(seed)
         i, j, (level_i, level_j) = int(rng.integers(6)), int(rng.integers(6)), rng.uniform(0.1, 1, 2)
         y = level_i * inst.X[i] - level_j * inst.X[j]
-        found = greedy(state.estimate, work.reach, 0, i, level_i, j, level_j)
+        found = of_form(greedy, inst)(inst, state, work, 0, i, level_i, j, level_j)
         assert found == best_by_inversion(inst, A, work.reach, y)
 
 
 def test_greedy_ties_go_to_the_lowest_index() -> None:
-    state, work = bench([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).fresh()
+    here = bench([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    inst, (state, work) = here.inst, here.fresh()
     work.reach[:] = 0.5
-    assert greedy(state.estimate, work.reach, 0, 0, 1.0, 1, 1.0) == 0
-    assert greedy(state.estimate, work.reach, 0, 2, 1.0, 0, 1.0) == 0  # y = 0: nothing helps
+    assert of_form(greedy, inst)(inst, state, work, 0, 0, 1.0, 1, 1.0) == 0
+    assert of_form(greedy, inst)(inst, state, work, 0, 2, 1.0, 0, 1.0) == 0  # y = 0: nothing helps
 
 
 def test_a_level_that_decides_is_learned_first() -> None:
@@ -75,7 +85,7 @@ def test_a_level_that_decides_is_learned_first() -> None:
         ):  # fmt: skip
             gap = width + 3.0 * (state.levels.high[j] - state.levels.low[i])
             race = Race(i, state.levels.low[i], j, state.levels.high[j], gap)
-            assert choose_pull(inst, state, work, no_shares(inst), GREEDY, selection, race) == expected
+            assert of_form(choose_pull, inst)(inst, state, work, no_shares(inst), GREEDY, selection, race) == expected
 
 
 def test_against_doing_nothing_the_arm_itself_is_the_direction() -> None:
@@ -86,7 +96,7 @@ def test_against_doing_nothing_the_arm_itself_is_the_direction() -> None:
         expected = best_by_inversion(inst, A, work.reach, inst.X[k])
         leads, challenges = Race(k, state.levels.low[k], NULL, 0.0, 1.0), Race(NULL, 0.0, k, state.levels.low[k], 1.0)
         for race in (leads, challenges):
-            assert choose_pull(inst, state, work, no_shares(inst), GREEDY, OPTIMISTIC, race) == expected
+            assert of_form(choose_pull, inst)(inst, state, work, no_shares(inst), GREEDY, OPTIMISTIC, race) == expected
 
 
 def test_the_quotient_rule_counts_pulls_at_todays_level() -> None:
@@ -108,7 +118,7 @@ def test_rounding_pulls_only_arms_that_have_a_share() -> None:
         race = Race(i, state.levels.low[i], j, state.levels.low[j], 1.0)
         for rule in (ROUNDING, ROUNDING_FINITE):
             found = no_shares(inst)
-            k = choose_pull(inst, state, work, found, rule, CONSERVATIVE, race)
+            k = of_form(choose_pull, inst)(inst, state, work, found, rule, CONSERVATIVE, race)
             shares = np.abs(found.weights) / np.abs(found.weights).sum()
             assert shares[k] > 0.0
             owed = [
@@ -122,7 +132,7 @@ def test_in_turn_every_arm_has_its_turn_whatever_is_learned() -> None:
     race = Race(0, 0.2, 1, 0.2, 1.0)
     for t in range(13):
         state.clock[ROUND] = t
-        assert choose_pull(inst, state, work, no_shares(inst), IN_TURN, OPTIMISTIC, race) == t % 6
+        assert of_form(choose_pull, inst)(inst, state, work, no_shares(inst), IN_TURN, OPTIMISTIC, race) == t % 6
 
 
 # -- the decisive pull ------------------------------------------------------------------------------------------------
@@ -132,7 +142,7 @@ def unlearned(seed: int, limits: int, K: int = 6, d: int = 3):  # type: ignore[n
     """A state with levels still to be learned, one regularisation for each signal, and its matrices in d dimensions."""
     rng = np.random.default_rng(seed)
     lam = rng.uniform(0.1, 2.0, 1 + limits)
-    here = bench(rng.standard_normal((K, d)), eta0=[-0.5] * limits, lam=lam)
+    here = bench(rng.standard_normal((K, d)), eta0=[-0.5] * limits, lam=lam, few_columns=seed % 2 == 1)
     inst, (state, work) = here.inst, here.fresh()
     for _ in range(15):
         here.absorb(state, work, int(rng.integers(K)), float(rng.uniform(0.1, 1)), rng.standard_normal(1 + limits))
@@ -175,7 +185,7 @@ def test_the_decisive_pull_narrows_the_gap_most() -> None:
         )
         race = Race(i, level_i, j, level_j, v_j - v_i + float(rng.choice([0.01, 0.3, 3.0])))
         gains = drop(inst, state, work, A, race)
-        k = decisive_pull(inst, state, work, race)
+        k = of_form(decisive_pull, inst)(inst, state, work, race)
         assert gains[k] >= gains.max() - 1e-12, seed
 
 
@@ -188,7 +198,7 @@ def test_when_levels_are_learned_the_decisive_pull_is_the_greedy_one() -> None:
         expected = best_by_inversion(
             inst, A[0], work.reach, state.levels.low[i] * inst.X[i] - state.levels.low[j] * inst.X[j]
         )
-        assert decisive_pull(inst, state, work, race) == expected
+        assert of_form(decisive_pull, inst)(inst, state, work, race) == expected
 
 
 def test_when_the_reward_is_certain_the_decisive_pull_learns_the_level() -> None:
@@ -199,14 +209,14 @@ def test_when_the_reward_is_certain_the_decisive_pull_learns_the_level() -> None
         race = Race(k, state.levels.low[k], k, state.levels.high[k], 0.2 * state.estimate.est[0, k])
         tightest = int(np.argmin(state.levels.low_of[:, k]))
         expected = best_by_inversion(inst, A[1 + tightest], work.reach, inst.X[k])
-        assert decisive_pull(inst, state, work, race) == expected
+        assert of_form(decisive_pull, inst)(inst, state, work, race) == expected
 
 
 def test_when_nothing_can_be_learned_the_first_arm_is_pulled() -> None:
     here = bench([[0.0, 0.0], [0.0, 0.0]])
     state, work = here.fresh()
     work.reach[:] = 0.2
-    assert decisive_pull(here.inst, state, work, Race(0, 0.2, 1, 1.0, 0.5)) == 0
+    assert of_form(decisive_pull, here.inst)(here.inst, state, work, Race(0, 0.2, 1, 1.0, 0.5)) == 0
 
 
 def test_the_tightest_limit_certifies_the_lowest_level() -> None:
@@ -220,11 +230,11 @@ def test_the_tightest_limit_certifies_the_lowest_level() -> None:
 def test_the_decisive_pull_learns_a_level_that_the_reward_alone_would_never_ask_about() -> None:
     """x_1 - x_2 = (0, -1) is learned best from arm 3, however often: nothing is then learned of mu_1, or the level."""
     here = bench([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], gamma0=[1.0, 0.5, 1.0])
-    state, work = here.fresh()
+    inst, (state, work) = here.inst, here.fresh()
     state.levels.low[:] = work.reach[:] = [1.0, 0.5, 1.0]
     state.levels.high[:] = 1.0
     for _ in range(300):
-        assert greedy(state.estimate, work.reach, 0, 0, 1.0, 1, 1.0) == 2
+        assert of_form(greedy, inst)(inst, state, work, 0, 0, 1.0, 1, 1.0) == 2
         here.absorb(state, work, 2, 1.0, [0.2, -0.3])
     race = Race(0, 1.0, 1, 1.0, state.estimate.est[0, 1] - state.estimate.est[0, 0] + 0.1)
-    assert decisive_pull(here.inst, state, work, race) in (0, 1)
+    assert of_form(decisive_pull, here.inst)(here.inst, state, work, race) in (0, 1)

@@ -19,7 +19,7 @@ def race(values, low, high=None, selection=CONSERVATIVE, null_pull=False, X=None
     state.estimate.est[0] = values
     state.levels.low[:], state.levels.high[:] = low, low if high is None else high
     optimistic = selection == OPTIMISTIC
-    i, level_i = find_leader(state, null_pull)
+    i, level_i = find_leader(state, work, null_pull)
     here.plain(bound_leads)(here.inst, state, work, i, level_i, optimistic)
     return find_race(state, work, i, level_i, optimistic, null_pull)
 

@@ -8,9 +8,10 @@ import pytest
 from scipy.optimize import linprog
 
 from surefoot.core.compiler import compiled
+from surefoot.core.finite_rounding import finite_weights
 from surefoot.core.learn import refresh
 from surefoot.core.pulls import furthest_behind
-from surefoot.core.rounding import Shares, begin_shares, finite_weights, new_shares, shortest_weights
+from surefoot.core.rounding import Shares, begin_shares, new_shares, shortest_weights
 from workbench import bench
 
 
@@ -108,18 +109,20 @@ def test_a_direction_along_one_arm_is_written_with_the_cheapest_arms() -> None:
     np.testing.assert_allclose(shares.weights, [0.0, -0.2, 0.2], atol=1e-12)
 
 
+both_forms = pytest.mark.parametrize("few", [False, True], ids=["all columns", "few columns"])
+
 # -- (G5') ------------------------------------------------------------------------------------------------------------
 
 
-def learned(rng: np.random.Generator, kind: str, pulls: float) -> Any:
-    """An instance, its estimate after so many pulls, room for weights, levels within reach, and A."""
-    here = bench(drawn_arms(rng, kind))
+def learned(rng: np.random.Generator, kind: str, pulls: float, few: bool) -> Any:
+    """The solver, an instance, its estimate after so many pulls, room for weights, levels within reach, and A."""
+    here = bench(drawn_arms(rng, kind), few_columns=few)
     inst, (state, work) = here.inst, here.fresh()
     state.estimate.N[:] = pulls * rng.uniform(0.0, 1.0, len(inst.X))
     here.plain(refresh)(inst, state, work)
     reach = rng.uniform(0.1, 1.0, len(inst.X))
     A = np.eye(inst.X.shape[1]) + (inst.X.T * state.estimate.N) @ inst.X
-    return inst, state.estimate, no_shares(inst), reach, A
+    return here.compiled(finite_weights), inst, state.estimate, no_shares(inst), reach, A
 
 
 def value(A: Any, Z: Any, y: Any, nu: Any) -> float:
@@ -134,17 +137,18 @@ def by_cvxpy(A: Any, Z: Any, y: Any) -> float:
     return float(program.solve(solver=cp.CLARABEL))
 
 
-def test_finite_weights_are_those_of_a_generic_convex_solver() -> None:
-    rng, solve = np.random.default_rng(7), compiled(finite_weights, {}, "alone")
+@both_forms
+def test_finite_weights_are_those_of_a_generic_convex_solver(few: bool) -> None:
+    rng = np.random.default_rng(7)
     for trial in range(25):
         kind = ("random", "duplicates", "zero arm", "parallel", "integers")[trial % 5]
-        inst, estimate, shares, reach, A = learned(rng, kind, pulls=10.0 ** (trial % 3))
+        solve, inst, estimate, shares, reach, A = learned(rng, kind, pulls=10.0 ** (trial % 3), few=few)
         i, j = (int(k) for k in rng.integers(0, len(inst.X), 2))
         level_i, level_j = reach[i], float(rng.uniform(reach[j], 1.0))
         y = level_i * inst.X[i] - level_j * inst.X[j]
         if np.abs(y).max() < 1e-6:
             continue
-        solve(estimate, shares, reach, 0, i, level_i, j, level_j)
+        solve(inst, estimate, shares, reach, 0, i, level_i, j, level_j)
         Z, nu = reach[:, None] * inst.X, np.abs(shares.weights) / np.abs(shares.weights).sum()
         root = np.linalg.cholesky(A)  # in whitened coordinates the solver keeps its digits
         white_Z, white_y = np.linalg.solve(root, Z.T).T, np.linalg.solve(root, y)
@@ -153,33 +157,37 @@ def test_finite_weights_are_those_of_a_generic_convex_solver() -> None:
         assert value(A, Z, y, nu) == pytest.approx(best, rel=1e-5)
 
 
-def test_finite_weights_leave_no_duality_gap() -> None:
+@both_forms
+def test_finite_weights_leave_no_duality_gap(few: bool) -> None:
     """The Frank-Wolfe gap bounds the distance from the optimum without any solver."""
-    rng, solve = np.random.default_rng(8), compiled(finite_weights, {}, "alone")
+    rng = np.random.default_rng(8)
     for trial in range(300):
-        inst, estimate, shares, reach, A = learned(rng, KINDS[trial % len(KINDS)], pulls=10.0 ** (trial % 5))
+        solve, inst, estimate, shares, reach, A = learned(
+            rng, KINDS[trial % len(KINDS)], pulls=10.0 ** (trial % 5), few=few
+        )
         i, j = (int(k) for k in rng.integers(0, len(inst.X), 2))
         level_i, level_j = reach[i], float(rng.uniform(reach[j], 1.0))
         y = level_i * inst.X[i] - level_j * inst.X[j]
         if np.abs(y).max() < 1e-6:
             continue
-        solve(estimate, shares, reach, 0, i, level_i, j, level_j)
+        solve(inst, estimate, shares, reach, 0, i, level_i, j, level_j)
         Z, nu = reach[:, None] * inst.X, np.abs(shares.weights) / np.abs(shares.weights).sum()
         slopes = (Z @ np.linalg.solve(A + (Z.T * nu) @ Z, y)) ** 2
         assert slopes.max() - slopes @ nu <= 1e-6 * value(A, Z, y, nu)
 
 
-def test_with_much_data_finite_weights_put_all_on_the_greedy_arm() -> None:
-    rng, solve = np.random.default_rng(9), compiled(finite_weights, {}, "alone")
+@both_forms
+def test_with_much_data_finite_weights_put_all_on_the_greedy_arm(few: bool) -> None:
+    rng = np.random.default_rng(9)
     alone = 0
     for _ in range(40):
-        inst, estimate, shares, reach, A = learned(rng, "random", pulls=1e5)
+        solve, inst, estimate, shares, reach, A = learned(rng, "random", pulls=1e5, few=few)
         K = len(inst.X)
         if K < 2:
             continue
         i, j = (int(k) for k in rng.choice(K, 2, replace=False))
         y = reach[i] * inst.X[i] - reach[j] * inst.X[j]
-        solve(estimate, shares, reach, 0, i, reach[i], j, reach[j])
+        solve(inst, estimate, shares, reach, 0, i, reach[i], j, reach[j])
         found = np.abs(shares.weights) / np.abs(shares.weights).sum()
         Z = reach[:, None] * inst.X
         overlap = (Z @ np.linalg.solve(A, y)) ** 2

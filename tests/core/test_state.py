@@ -71,7 +71,7 @@ def test_a_part_without_memory_takes_no_room() -> None:
     inst = bench(np.eye(2)).inst
     state = new_state(inst, Nothing(), Nothing())
     assert state.sets == state.own == Nothing()
-    assert len(arrays(state)) == len(state.estimate) + len(state.levels) + 1
+    assert len(arrays(state)) == len(leaves(state.estimate)) + len(state.levels) + 1
 
 
 @pytest.mark.parametrize(("challenger", "remembered"), [(1, 1), (3, NULL), (NULL, NULL)])

@@ -46,7 +46,8 @@ def textbook_of(problem: sf.Problem, policy: Any) -> Textbook:
         "step": np.inf if problem.max_step is None else problem.max_step * (1 + 1e-9),  # 0.4 - 0.3 is meant to be 0.1
     }  # fmt: skip
     if isinstance(policy, sf.SafeGap):
-        return SafeGapBook(**numbers, levels="dynamic-max", even=policy.plan(problem).features)
+        late = policy.opening == "late"
+        return SafeGapBook(**numbers, levels="dynamic-max", even=policy.plan(problem).features, late=late)
     if isinstance(policy, sf.LinGapE):
         return Textbook(**numbers, levels="fixed", reward_radius=policy.radius, safety_radius=policy.radius)
     return Textbook(
@@ -227,11 +228,13 @@ def test_the_gap_by_sharper_sets_is_the_textbooks_over_1200_rounds(policy: Any) 
     assert found["pulls"] == 1200
 
 
-def test_safe_gap_is_the_textbooks_over_2500_rounds_of_the_papers_instance() -> None:
+@pytest.mark.parametrize("opening", ["late", "at-once"])
+def test_safe_gap_is_the_textbooks_over_2500_rounds_of_the_papers_instance(opening: Any) -> None:
     """A small delta makes it last: epsilon = 0, which would do so too, would move the mixtures."""
     world = sf.worlds.hard()
     problem = world.default_problem().with_(delta=1e-8)
-    found = run_side_by_side(problem, sf.SafeGap(), np.array(world.theta_star), np.array(world.mu_star), 2500, seed=3)
+    policy = sf.SafeGap(opening=opening)
+    found = run_side_by_side(problem, policy, np.array(world.theta_star), np.array(world.mu_star), 2500, seed=3)
     assert found["pulls"] == 2500
 
 

@@ -278,6 +278,7 @@ class SafeGapBook(Textbook):
     """
 
     even: Any = None  # (K, d) the arms in other coordinates, which the sets are computed in
+    late: bool = True  # whether aims are opened when their questions come up, or all at once
 
     def __post_init__(self) -> None:
         super().__post_init__()  # the largest value is in the coordinates of the norm
@@ -288,6 +289,9 @@ class SafeGapBook(Textbook):
         self.spanned, self.least_most = False, np.full((m, K), np.inf)
         self.signal = [0] * (K + 1) + [1 + s for s in range(m) for _ in range(K)]  # of each aim
         self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (d, 1 + m, len(self.signal)))
+        self.asked: list[int] = [] if self.late else list(range(K + 1))  # targets of the reward that are open
+        self.watched: list[int] = [] if self.late else list(range(K))  # arms at which limits are asked about, in order
+        self.close, self.tried = False, set[int]()
         self.set_boundaries()
 
     def split(self) -> Any:
@@ -302,14 +306,23 @@ class SafeGapBook(Textbook):
         near = mixture_boundary(0.85 * 0.9 * self.delta, R, 2 * fine / R**2, fine / R**2)
         far = mixture_boundary(0.85 * 0.1 * self.delta, R, 0.0, 1 / (R * np.sqrt(0.03 * planned[0])))
         self.near, self.far, self.switch = near, far, crossing_of(near, far, rho=R**2 / fine**2)
+        alpha, positive = min(0.85 * 0.9 * self.delta, 0.25), normal.cdf(2.0)
+        self.constant = 2 * np.log(positive / alpha / (1 - alpha / positive / 2)) + 4.0  # of NEAR
+        shares = 1 / np.arange(1, K + 1) / (1 / np.arange(1, K + 1)).sum() if self.late else np.full(K, 1 / K)
         self.low_height, self.high_height = [None], [None]
         for s in range(1, 1 + m):
             spread = 1 / (self.noise[s] * np.sqrt(planned[s]))
-            too_high, too_low = 0.8 * self.delta_s / m / K, 0.8 * 0.1 * self.delta / m
-            self.low_height.append(mixture_boundary(too_high, self.noise[s], 0.0, spread))
+            too_high, too_low = 0.8 * self.delta_s / m * shares, 0.8 * 0.1 * self.delta / m
+            self.low_height.append([mixture_boundary(alpha, self.noise[s], 0.0, spread) for alpha in too_high])
             self.high_height.append(mixture_boundary(too_low, self.noise[s], 0.0, spread))
 
     def absorb(self, k: int, gamma: float, reward: float, safety: Any) -> None:
+        if self.spanned:
+            race = self.decided[2:] if self.close else ()
+            for each in (k, *race) if k in self.tried else race:
+                if each != NULL and each not in self.watched:
+                    self.watched.append(each)
+        self.tried.add(k)
         weights = self.weights(gamma * self.X[k])
         super().absorb(k, gamma, reward, safety)
         self.Z = np.vstack([self.Z, gamma * self.X[k]])
@@ -353,8 +366,23 @@ class SafeGapBook(Textbook):
         return np.array([g**2 * (x @ self.inverse[0] @ x) for g, x in zip(reach, self.X, strict=True)])
 
     def remember(self, low: Any, high: Any, i: int, j: int) -> None:
-        """The decision that the weights of the next pull follow."""
+        """The decision that the weights of the next pull follow, and whose aim is opened by it.               (C5)"""
         self.decided = low, high, i, NULL if j == i else j
+        K, scores, leads = len(self.X), self.scores(low, high, i), {}
+        for k in scores:
+            y = self.pull_of(k, high) - self.pull_of(i, low)
+            if k == i or (k if k != NULL else K) not in self.asked:
+                leads[k if k != NULL else K] = y @ self.hats[0] + self.width(y, 0, self.radii[0]), y
+        if not leads:
+            self.close = False
+            return
+        most = max(lead for lead, _ in leads.values())
+        far = min(k for k, (lead, _) in leads.items() if lead >= most - 1e-10 * max(1.0, abs(most)))  # of equal arms
+        y = leads[far][1]
+        width = self.R * np.sqrt(self.constant * max(y @ self.inverse[0] @ y, 0.0))
+        self.close = bool(width <= 10.0 * (self.epsilon + max(-float(y @ self.hats[0]), 0.0)))
+        if self.close and far != i and most >= max(score for score, _ in scores.values()):
+            self.asked.append(far)
 
     def question(self, a: int) -> Any:
         """What aim a asks about, y; nothing, where two pulls differ by rounding only or before the pulls span.  (C5)"""
@@ -373,8 +401,9 @@ class SafeGapBook(Textbook):
         """The weight of every aim in the pull z.                                                         (C5)"""
         found = np.zeros(len(self.signal))
         for a, s in enumerate(self.signal):
-            y, inverse = self.question(a), self.inverse[s]
-            if not y.any():
+            y, inverse, K = self.question(a), self.inverse[s], len(self.X)
+            is_open = a in self.asked if a <= K else (a - K - 1) % K in self.watched
+            if not (is_open and y.any()):
                 continue
             plain = z @ inverse @ y / (y @ inverse @ y)
             correction = 4.0 * (max(self.q[a] @ inverse @ y, 0.0) * plain - z @ inverse @ self.q[a])
@@ -399,7 +428,9 @@ class SafeGapBook(Textbook):
         """The bounds of safety signal s at an arm, cut by its aim.                                   (S1, C6)"""
         assert arm is not None
         a, middle = len(self.X) * s + 1 + arm, float(y @ self.hats[s])
-        low = self.low_height[s](self.information[a]) - self.rest[a]
+        if arm not in self.watched:
+            return middle - self.width(y, s, self.radii[s]), middle + self.width(y, s, self.radii_high[s])
+        low = self.low_height[s][self.watched.index(arm)](self.information[a]) - self.rest[a]
         high = self.high_height[s](self.information[a]) + self.rest[a]
         return middle - self.furthest(y, a, low, self.radii[s]), middle + self.furthest(y, a, high, self.radii_high[s])
 
@@ -423,7 +454,7 @@ class SafeGapBook(Textbook):
                 continue
             y, a = self.pull_of(k, high) - self.pull_of(i, low), k if k != NULL else len(self.X)
             width = self.ellipsoid_width(low, high, i, k)
-            if k != i:
+            if k != i and a in self.asked:
                 Q = self.information[a]
                 bound = (self.near if self.switch <= Q else self.far)(Q) + self.rest[a]
                 width = self.furthest(y, a, bound, self.radii[0])

@@ -10,8 +10,9 @@ import pytest
 from surefoot.core.grams import least_squares
 from surefoot.core.learn import refresh
 from surefoot.core.parts import ball_of, bound_leads, bound_safety
-from surefoot.core.state import remember_race
+from surefoot.core.state import copy_words, remember_race
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND
+from surefoot.sets import directional as directional_module
 from surefoot.sets import norm_free
 from surefoot.sets.directional import FAR, NEAR, Params, cut_lead, directional, furthest
 from surefoot.sets.mixtures import boundary, half_normal
@@ -88,45 +89,145 @@ def test_a_half_space_along_y_gives_its_own_bound() -> None:
 
 # -- what is kept, against the definitions ----------------------------------------------------------------------------
 
+NEAREST = boundary(0.04, 1.0, 0.2, 0.1)
+FORMS = {"all columns": False, "few columns": True}
+OPENINGS = {"late": False, "at once": True}
+both_forms = pytest.mark.parametrize("few", FORMS.values(), ids=FORMS)
+both_openings = pytest.mark.parametrize("at_once", OPENINGS.values(), ids=OPENINGS)
 
-def aimed(seed: int, limits: int, K: int = 5, d: int = 3) -> Bench:
+
+def lowest(s: int, n: int, at_once: bool) -> Any:
+    """The boundary from below of limit s at the arm that was opened n-th, counted from 1."""
+    return half_normal(0.001 / (1 if at_once else n), 0.1, 0.5 * s)
+
+
+def highest(s: int) -> Any:
+    return half_normal(0.02, 0.1, 0.5 * s)
+
+
+def aimed(
+    seed: int, limits: int, at_once: bool = False, few: bool = False, room: int | None = None, within: float = 10.0
+) -> Bench:  # fmt: skip
     """A bench with aims, and a prior of its own for every signal."""
     rng = np.random.default_rng(seed)
-    n, X = 1 + limits, rng.standard_normal((K, d))
-    errors = (rng.uniform(1, 3, n), rng.uniform(3, 6, n), rng.uniform(3, 6, n))
+    K, d, n = 11 if few else 5, 3, 1 + limits
+    X = rng.standard_normal((K, d))
+    errors = (rng.uniform(3, 6, n), rng.uniform(3, 6, n), rng.uniform(3, 6, n))
     ball = norm_free.Params(rng.permutation(np.geomspace(0.05, 4.0, n)), *errors)
-    rows = [boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)]
-    rows += [half_normal(alpha, 0.1, 0.5 * s) for s in range(1, n) for alpha in (0.001, 0.02)]
+    reward = np.array([NEAREST, half_normal(0.005, 1.0, 3.0)])
+    places, signals = range(1, (room or K) + 1), range(1, n)
+    high = np.array([highest(s) for s in signals])
+    low = np.array([[lowest(s, place, at_once) for place in places] for s in signals])
     return bench(
-        X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6),
-        sets=lambda _: directional(Params(ball, np.array(rows), 25.0), K, d, limits),
+        X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6), few_columns=few,
+        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, within, at_once), K, d, limits),
     )  # fmt: skip
 
 
 class Diary:
-    """Every pull with the weights that it was given, and all else from the definitions."""
+    """Every pull with the weights that it was given, and all else from the definitions.
 
-    def __init__(self, here: Bench, seed: int) -> None:
+    Aims are counted as the K + 1 of the reward first, and then those of each limit, whether they are open or not.
+    """
+
+    def __init__(self, here: Bench, seed: int, leader: int | None = None) -> None:
+        self.leader, self.close = leader, False
         self.here, self.inst, self.rng = here, here.inst, np.random.default_rng(1000 + seed)
         self.state, self.work = here.fresh()
         self.memory, inst = self.state.sets, here.inst
-        K, d = inst.X.shape
-        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (d, len(inst.R), len(self.memory.rest)))
-        self.signal = np.array([0] * (K + 1) + [s for s in range(1, len(inst.R)) for _ in range(K)])
+        (K, d), n = inst.X.shape, len(inst.R)
+        self.signal = np.array([0] * (K + 1) + [s for s in range(1, n) for _ in range(K)])
+        self.Z, self.seen, self.H = (np.zeros((0, width)) for width in (d, n, len(self.signal)))
+        at_once = inst.sets.at_once
+        self.reward: list[int] = list(range(K + 1)) if at_once else []  # targets in the order of opening
+        self.safety: list[int] = list(range(K)) if at_once else []
+        self.reward_room, self.safety_room = len(self.memory.reward.target), len(self.memory.safety.target)
+
+    def decide(self) -> None:
+        """A decision at random: levels, a leader, and whoever might beat it by most. Or always about one leader."""
+        K, rng, state = len(self.inst.X), self.rng, self.state
+        if self.leader is not None:
+            if self.spanned:
+                self.bound_leads(self.leader)
+            remember_race(state, self.leader, 1)
+            return
+        state.levels.low[:] = rng.uniform(0.1, 0.5, K)
+        state.levels.high[:] = state.levels.low + rng.choice([0.0, 0.3], K)
+        i, j = int(rng.integers(-1, K)), int(rng.integers(-1, K))
+        if self.spanned:
+            self.bound_leads(i)
+        if rng.uniform() < 0.3:
+            i = int(rng.integers(-1, K))  # whom the last decision was about need not be whom bounds were asked for
+        remember_race(state, i, j)
+
+    def bound_leads(self, i: int) -> None:
+        """Asks for leads over i. If the largest is that of one whom no aim asks about, and the race is close, it gets
+        an aim."""
+        state = self.state
+        level = float(state.levels.low[i]) if i != NULL else 0.0
+        self.close, far = self.is_close(i, level)
+        self.here.plain(bound_leads)(self.inst, state, self.work, i, level, True)
+        wins = far not in (NULL, i) and int(np.argmax(self.work.bounds.lead)) == far
+        if wins and self.close and len(self.reward) < self.reward_room:
+            self.reward.append(far)
+        self.check_open()
+
+    def is_close(self, i: int, level: float) -> tuple[bool, int]:
+        """Whether an aim would soon tell whoever might beat i by most, of those without one; and who that is."""
+        inst, levels, X = self.inst, self.state.levels, self.inst.X
+        K, far, most, close = len(X), NULL, -np.inf, False
+        z_i = level * X[i] if i != NULL else np.zeros(X.shape[1])
+        for j in range(K + 1):
+            itself = j == (i if i != NULL else K)
+            if (j in self.reward and j != i) or (itself and not (j < K and levels.high[j] > level)):
+                continue
+            y = (levels.high[j] * X[j] if j < K else 0.0) - z_i
+            mean, square = y @ self.estimate(0), y @ self.inverse() @ y
+            lead = mean + uncut(self, 0, y, inst.sets.ball.log_inv_delta[0])
+            if lead > most:
+                width = inst.R[0] * sqrt(NEAREST.constant * square)
+                far, most, close = j, lead, width <= inst.sets.within * (inst.epsilon + max(-mean, 0.0))
+        return close, far
 
     def pull(self) -> None:
         """A pull at random, after a decision at random."""
+        self.decide()
         K, rng, state = len(self.inst.X), self.rng, self.state
-        state.levels.low[:] = rng.uniform(0.1, 0.5, K)
-        state.levels.high[:] = state.levels.low + rng.choice([0.0, 0.3], K)
-        remember_race(state, int(rng.integers(-1, K)), int(rng.integers(-1, K)))
         k, gamma = int(rng.integers(K)), float(rng.uniform(0.1, 1.0))
-        seen = self.inst.R * rng.standard_normal(len(self.inst.R))
+        self.learn(k, gamma, self.inst.R * rng.standard_normal(len(self.inst.R)), state)
+
+    def learn(self, k: int, gamma: float, seen: Any, state: Any) -> None:
+        race = (int(state.clock[LEADER]), int(state.clock[CHALLENGER])) if self.close else ()
+        for each in (k, *race) if state.estimate.pulls[k] > 0 else race:
+            news = self.spanned and each != NULL and each not in self.safety
+            if news and len(self.safety) < self.safety_room:
+                self.safety.append(each)
         expected = self.weights(k, gamma)
         self.here.absorb(state, self.work, k, gamma, seen)
-        np.testing.assert_allclose(self.memory.weight, expected, rtol=1e-8, atol=1e-9)
+        self.check_open()
+        np.testing.assert_allclose(self.taken(), expected, rtol=1e-8, atol=1e-9)
         self.Z, self.seen = np.vstack([self.Z, gamma * self.inst.X[k]]), np.vstack([self.seen, seen])
-        self.H = np.vstack([self.H, self.memory.weight])
+        self.H = np.vstack([self.H, self.taken()])
+
+    def check_open(self) -> None:
+        """The aims that are open, and in which order."""
+        for aims, order in ((self.memory.reward, self.reward), (self.memory.safety, self.safety)):
+            assert aims.target[: aims.opened[0]].tolist() == order
+            assert [int(np.flatnonzero(aims.place == n + 1)[0]) for n in range(len(order))] == order
+            assert np.count_nonzero(aims.place) == len(order)
+
+    def row(self, a: int) -> tuple[Any, int]:
+        """Where aim a is kept; -1 where it is not open."""
+        K, m = len(self.inst.X), len(self.inst.R) - 1
+        if a <= K:
+            return self.memory.reward, self.reward.index(a) if a in self.reward else -1
+        s, k = divmod(a - K - 1, K)
+        return self.memory.safety, self.safety.index(k) * m + s if k in self.safety else -1
+
+    def taken(self) -> Any:
+        """The weights of the last pull, as the aims have them; 0 where none is open."""
+        rows = [self.row(a) for a in range(len(self.signal))]
+        return np.array([aims.weight[n] if n >= 0 else 0.0 for aims, n in rows])
 
     @property
     def spanned(self) -> bool:
@@ -153,31 +254,41 @@ class Diary:
         return (levels.high[a] * X[a] if a < K else 0.0) - other
 
     def weights(self, k: int, gamma: float) -> Any:
-        """(C5) with q = sum h z, by inverting V; nothing before the pulls span."""
-        found, z = [], gamma * self.inst.X[k]
+        """(C5) with q = sum h z, by inverting V; nothing before the pulls span, and nothing where no aim is open."""
+        found, z = np.zeros(len(self.signal)), gamma * self.inst.X[k]
         if not self.spanned:
-            return np.zeros(len(self.signal))
+            return found
         inverse = self.inverse()
         for a in range(len(self.signal)):
             y, q = self.question(a), self.H[:, a] @ self.Z
-            if not y.any():
-                found.append(0.0)
+            if self.row(a)[1] < 0 or not y.any():
                 continue
             plain = z @ inverse @ y / (y @ inverse @ y)
             correction = 4.0 * (max(y @ inverse @ q, 0.0) * plain - z @ inverse @ q)
             most = abs(plain) + sqrt((self.H[:, a] ** 2).sum() / (len(self.Z) + 1))
-            found.append(plain + np.clip(correction, -most, most))
-        return np.array(found)
+            found[a] = plain + np.clip(correction, -most, most)
+        return found
 
     def check(self) -> None:
         close = {"rtol": 1e-8, "atol": 1e-8}
+        K, X, compared = len(self.inst.X), self.inst.X, int(self.memory.compared[0])
         for a, s in enumerate(self.signal):
-            h, q = self.H[:, a], self.H[:, a] @ self.Z
-            np.testing.assert_allclose(self.memory.information[a], h @ h, **close)
-            np.testing.assert_allclose(self.memory.q[a], q, **close)
-            if self.spanned:
-                np.testing.assert_allclose(self.memory.rest[a], h @ self.seen[:, s] - q @ self.estimate(s), **close)
-                np.testing.assert_allclose(self.memory.solved[a], self.inverse() @ q, **close)
+            h, q, (aims, n) = self.H[:, a], self.H[:, a] @ self.Z, self.row(a)
+            if n < 0:
+                assert not h.any()
+                continue
+            np.testing.assert_allclose(aims.information[n], h @ h, **close)
+            np.testing.assert_allclose(aims.q[n], q, **close)
+            if not self.spanned:
+                continue
+            once, twice = self.inverse() @ q, self.inverse() @ self.inverse() @ q
+            x = (X[a] if a < K else np.zeros(len(q))) if s == 0 else X[(a - K - 1) % K]
+            np.testing.assert_allclose(aims.rest[n], h @ self.seen[:, s] - q @ self.estimate(s), **close)
+            np.testing.assert_allclose([aims.own[n], aims.own2[n]], [x @ once, x @ twice], **close)
+            np.testing.assert_allclose([aims.fit[n], aims.fit2[n]], [q @ once, q @ twice], **close)
+            if s == 0 and compared != NULL:
+                found = [aims.rival[n], aims.rival2[n]]
+                np.testing.assert_allclose(found, [X[compared] @ once, X[compared] @ twice], **close)
         for s, c in enumerate(self.inst.sets.ball.prior):
             A = c * np.eye(self.Z.shape[1]) + self.Z.T @ self.Z
             grown = np.linalg.slogdet(A)[1] - len(A) * np.log(c)
@@ -185,43 +296,143 @@ class Diary:
             np.testing.assert_allclose(self.memory.ball.inverse[s], np.linalg.inv(A), **close)
 
 
-def filled(seed: int, limits: int, rounds: int) -> Diary:
-    diary = Diary(aimed(seed, limits), seed)
+def filled(seed: int, limits: int, rounds: int, leader: int | None = None, **how: Any) -> Diary:
+    diary = Diary(aimed(seed, limits, **how), seed, leader)
+    diary.state.levels.high[:] = 0.5
     for _ in range(rounds):
         diary.pull()
     return diary
 
 
+@both_forms
+@both_openings
 @pytest.mark.parametrize(("limits", "rounds"), [(1, 1), (1, 27), (2, 100), (3, 63)])
-def test_the_aims_are_their_definitions_before_and_after_a_refresh(limits: int, rounds: int) -> None:
-    """The weights of every pull are checked on the way."""
-    diary = filled(rounds, limits, rounds)
+def test_the_aims_are_their_definitions_before_and_after_a_refresh(
+    limits: int, rounds: int, at_once: bool, few: bool
+) -> None:
+    """The weights of every pull are checked on the way, and which aims are open."""
+    diary = filled(rounds, limits, rounds, at_once=at_once, few=few)
     assert diary.state.clock[ROUND] == rounds
     diary.check()
     assert diary.here.plain(refresh)(diary.inst, diary.state, diary.work)
     diary.check()
+    if rounds > 1:
+        diary.pull()
+        diary.check()
 
 
-def test_an_aim_that_asks_nothing_takes_no_weight() -> None:
+@both_openings
+def test_an_aim_that_asks_nothing_takes_no_weight(at_once: bool) -> None:
     """Doing nothing leads: whether doing nothing beats it is no question."""
-    diary = filled(4, 1, 5)
+    diary = filled(4, 1, 60, at_once=at_once)
     K = len(diary.inst.X)
+    assert at_once or diary.reward  # some came up
     remember_race(diary.state, NULL, 2)
     diary.here.absorb(diary.state, diary.work, 1, 0.5, [1.0, 1.0])
-    assert diary.memory.weight[K] == 0.0
-    assert diary.memory.weight[:K].all()
+    weights, open_arms = diary.taken(), [k for k in diary.reward if k < K]
+    assert weights[K] == 0.0
+    assert weights[open_arms].all()
 
 
-def test_a_weight_does_not_depend_on_the_result_that_it_weighs() -> None:
-    """Else the weighted noise would be no martingale, and no boundary would hold."""
-    first, second = filled(6, 2, 20), filled(6, 2, 20)
-    first.here.absorb(first.state, first.work, 3, 0.6, [5.0, -1.0, 2.0])
-    second.here.absorb(second.state, second.work, 3, 0.6, [-9.0, 3.0, 0.0])
-    assert (first.memory.weight == second.memory.weight).all()
-    assert first.memory.weight.any()
+@both_forms
+@both_openings
+def test_a_weight_does_not_depend_on_the_result_that_it_weighs(at_once: bool, few: bool) -> None:
+    """Else the weighted noise would be no martingale, and no boundary would hold. Nor does which aims are open."""
+    first, second = (filled(6, 2, 20, at_once=at_once, few=few) for _ in range(2))
+    first.learn(3, 0.6, np.array([5.0, -1.0, 2.0]), first.state)
+    second.learn(3, 0.6, np.array([-9.0, 3.0, 0.0]), second.state)
+    assert (first.taken() == second.taken()).all()
+    assert first.taken().any()
+    assert (first.reward, first.safety) == (second.reward, second.safety)
+
+
+# -- when they are opened ---------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_open_before_the_pulls_span() -> None:
+    diary = Diary(aimed(3, 2, within=np.inf), 3)
+    for t in range(12):
+        remember_race(diary.state, 0, 1)
+        diary.learn(t % 2, 0.5, np.zeros(3), diary.state)
+        diary.here.plain(bound_leads)(diary.inst, diary.state, diary.work, 0, 0.2, True)
+        assert (diary.memory.reward.opened[0], diary.memory.safety.opened[0]) == (0, 0)
+    diary.learn(2, 0.5, np.zeros(3), diary.state)  # now they span: what is opened weighs the pulls that follow
+    assert diary.spanned
+    assert diary.memory.safety.opened[0] == 0
+
+
+@pytest.mark.parametrize(("within", "opened"), [(np.inf, [4, 0, 1]), (0.0, [4])], ids=["close", "not close"])
+def test_limits_are_asked_about_at_arms_that_race_or_are_pulled_again(within: float, opened: list[int]) -> None:
+    diary = Diary(aimed(3, 2, within=within), 3)
+    for k in (0, 1, 2, 3, 4):  # for the first time
+        diary.learn(k, 0.5, np.zeros(3), diary.state)
+    assert diary.spanned
+    assert diary.safety == []
+    diary.bound_leads(0)
+    assert len(diary.reward) == (1 if within else 0)
+    remember_race(diary.state, 0, 1)
+    diary.learn(4, 0.5, np.zeros(3), diary.state)
+    assert diary.safety == opened
+
+
+def test_an_arm_is_opened_once_and_keeps_its_place() -> None:
+    diary = filled(8, 2, 60)
+    places = diary.memory.safety.place.copy(), diary.memory.reward.place.copy()
+    assert sorted(diary.safety) == list(range(5))
+    for _ in range(30):
+        diary.pull()
+    for before, now in zip(places, (diary.memory.safety.place, diary.memory.reward.place), strict=True):
+        assert (now[before > 0] == before[before > 0]).all()
+
+
+def test_the_leader_itself_gets_no_aim_for_its_own_level() -> None:
+    """Its lead over itself is another question than whether it beats the leader."""
+    diary = filled(5, 1, 6, within=0.0)
+    assert diary.spanned
+    assert diary.reward == []
+    diary.inst.sets.ball.log_inv_delta[:] = 1.0
+    diary.state.levels.low[:] = diary.state.levels.high[:] = 0.01
+    diary.state.levels.high[0] = 1.0
+    inst = diary.inst._replace(sets=diary.inst.sets._replace(within=np.inf))
+    diary.here.plain(bound_leads)(inst, diary.state, diary.work, 0, 0.01, True)
+    assert int(np.argmax(diary.work.bounds.lead)) == 0
+    assert diary.memory.reward.opened[0] == 0
+
+
+def test_where_there_is_no_room_the_ellipsoid_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two aims at the reward and two arms at the limits are open, and no more; `pull` checks which."""
+    monkeypatch.setattr(directional_module, "MOST_OPEN", 2)
+    diary = filled(7, 2, 60, room=2)
+    assert (len(diary.reward), len(diary.safety)) == (2, 2)
+    diary.check()
+    check_safety(diary, -0.1, 0.3)
+    check_leads(diary, 0)
+
+
+def test_what_is_opened_in_a_copy_is_not_open_in_the_original() -> None:
+    """Several pulls may be open: what would be decided is asked of a copy of the state."""
+    diary = filled(2, 1, 5, within=np.inf)
+    assert diary.spanned
+    here, state = diary.here, diary.state
+    copy, work = here.fresh()
+    copy_words(state.whole, copy.whole)
+    before = state.whole.copy()
+    for t in range(6):
+        remember_race(copy, t % 5, (t + 1) % 5)
+        here.plain(bound_leads)(here.inst, copy, work, t % 5, 0.3, True)
+        here.absorb(copy, work, t % 5, 0.4, [1.0, -0.2])
+    assert copy.sets.safety.opened[0] > state.sets.safety.opened[0]
+    assert copy.sets.reward.opened[0] >= 1
+    assert (state.whole == before).all()
 
 
 # -- what they say, against the definitions ---------------------------------------------------------------------------
+
+
+def uncut(diary: Diary, s: int, y: Any, log_inv_delta: float) -> float:
+    """How far y . weights can be from the estimate by the ellipsoid alone."""
+    grown = np.linalg.slogdet(np.eye(len(y)) + diary.Z.T @ diary.Z / diary.inst.sets.ball.prior[s])[1]
+    return float(diary.inst.R[s] * sqrt((2 * log_inv_delta + grown) * (y @ diary.metric(s) @ y)))
 
 
 def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: float, sign: float = 1.0) -> float:
@@ -238,38 +449,45 @@ def largest(diary: Diary, s: int, y: Any, a: int, height: float, log_inv_delta: 
     return by_solver(A, y, q, bound, radius)
 
 
-@pytest.mark.parametrize("seed", [2, 6])
-def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int) -> None:
-    diary = filled(seed, 2, 40)
-    inst, work, K, cut = diary.inst._replace(eta0=np.array([-0.1, 0.3])), diary.work, len(diary.inst.X), 0
+def check_safety(diary: Diary, *eta0: float) -> int:
+    """Holds every bound of the limits against its definition; returns how many were cut."""
+    inst, work, K, cut = diary.inst._replace(eta0=np.array(eta0)), diary.work, len(diary.inst.X), 0
     diary.here.plain(bound_safety)(inst, diary.state, work)
     error = inst.sets.ball
-    for s in (1, 2):
+    for s in range(1, 1 + len(eta0)):
         for k, x in enumerate(inst.X):
             a = K + 1 + (s - 1) * K + k
             information, middle = (diary.H[:, a] ** 2).sum(), x @ diary.estimate(s)
-            low, high = (half_normal(alpha, 0.1, 0.5 * s).at(information, inst.R[s]) for alpha in (0.001, 0.02))
-            if middle - largest(diary, s, x, a, np.inf, error.log_inv_delta[s]) >= inst.eta0[s - 1]:
-                low = high = np.inf  # safe at full level by the ellipsoid: the aims are not asked
+            uncut = largest(diary, s, x, a, np.inf, error.log_inv_delta[s])
+            low = high = np.inf
+            if k in diary.safety and middle - uncut < inst.eta0[s - 1]:  # else the ellipsoid alone shows it to be safe
+                place = 1 + diary.safety.index(k)
+                low = lowest(s, place, inst.sets.at_once).at(information, inst.R[s])
+                high = highest(s).at(information, inst.R[s])
             below = largest(diary, s, x, a, low, error.log_inv_delta[s], sign=-1.0)
             above = largest(diary, s, x, a, high, error.log_inv_delta_high[s])
             assert work.bounds.lower[s - 1, k] == pytest.approx(middle - below, abs=1e-6)
             assert work.bounds.upper[s - 1, k] == pytest.approx(middle + above, abs=1e-6)
             most = largest(diary, s, x, a, np.inf, error.log_inv_delta_most[s])
             assert work.bounds.most[s - 1, k] == pytest.approx(middle + most, abs=1e-6)
-            cut += below < largest(diary, s, x, a, np.inf, error.log_inv_delta[s]) - 1e-3
-    assert cut >= 2
+            cut += below < uncut - 1e-3
+    return cut
 
 
-@pytest.mark.parametrize("leader", [NULL, 0, 3])
-def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int) -> None:
-    """The largest one is; the others may stay as the ellipsoid has them, as far as they are below it."""
-    diary = filled(9, 1, 30)
+@both_forms
+@both_openings
+@pytest.mark.parametrize("seed", [2, 6])
+def test_safety_bounds_are_the_ellipsoid_cut_by_the_arms_own_aim(seed: int, at_once: bool, few: bool) -> None:
+    assert check_safety(filled(seed, 2, 120, at_once=at_once, few=few, within=np.inf), -0.1, 0.3) >= 2
+
+
+def check_leads(diary: Diary, leader: int) -> int:
+    """Holds every lead over the leader against its definition; returns how many aims could cut."""
     inst, state, work, K = diary.inst, diary.state, diary.work, len(diary.inst.X)
     level = float(state.levels.low[leader]) if leader != NULL else 0.0
-    z_i = level * inst.X[max(leader, 0)]
+    z_i, asked = level * inst.X[max(leader, 0)], list(diary.reward)
     diary.here.plain(bound_leads)(inst, state, work, leader, level, True)
-    leads = []
+    leads, cut = [], 0
     for j in range(K + 1):
         if j == (leader if leader != NULL else K) and not (j < K and state.levels.high[j] > level):
             assert work.bounds.lead[j] == -np.inf
@@ -278,30 +496,45 @@ def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int) -> None:
         information = (diary.H[:, j] ** 2).sum()
         near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
         height = (near if information >= 25.0 else far).at(information, 1.0)
-        width = largest(diary, 0, y, j, np.inf if j == leader else height, inst.sets.ball.log_inv_delta[0])
+        says = j in asked and j != leader
+        width = largest(diary, 0, y, j, height if says else np.inf, inst.sets.ball.log_inv_delta[0])
         leads.append(y @ diary.estimate(0) + width)
         plain = y @ diary.estimate(0) + largest(diary, 0, y, j, np.inf, inst.sets.ball.log_inv_delta[0])
         assert leads[-1] - 1e-6 <= work.bounds.lead[j] <= plain + 1e-6
+        cut += leads[-1] < plain - 1e-3
     assert work.bounds.lead.max() == pytest.approx(max(leads), abs=1e-6)
+    return cut
+
+
+@both_forms
+@both_openings
+@pytest.mark.parametrize("leader", [NULL, 0, 3])
+def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int, at_once: bool, few: bool) -> None:
+    """The largest one is; the others may stay as the ellipsoid has them, as far as they are below it."""
+    diary = filled(9, 1, 80, leader, at_once=at_once, few=few, within=np.inf)
+    assert at_once or len(diary.reward) <= len(diary.inst.X)
+    assert check_leads(diary, leader) >= 1
 
 
 @pytest.mark.parametrize(("information", "row"), [(0.0, FAR), (9.99, FAR), (10.0, NEAR), (1e3, NEAR)])
 def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int) -> None:
     """An aim that points just along y, at 3 y: the lead then is a third of the boundary's height."""
     near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
-    table = np.array([near, far, far, far])
+    table, other = np.array([near, far]), np.array([far])
     assert (NEAR, FAR) == (0, 1)
     ball = norm_free.Params(np.full(2, 1e-12), *np.full((3, 2), 1e8))  # a ball so large that only aims say anything
     here = bench(
-        np.eye(2), grams=least_squares(2, 2, 1e-6), sets=lambda _: directional(Params(ball, table, 10.0), 2, 2, 1),
+        np.eye(2), grams=least_squares(2, 2, 1e-6),
+        sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, True), 2, 2, 1),
     )  # fmt: skip
     state, work = here.fresh()
     for k in range(2):
         here.absorb(state, work, k, 1.0, [0.0, 0.0])  # now V = I
-    memory, params = state.sets, here.inst.sets
-    memory.information[1], memory.q[1], memory.solved[1] = information, [0.0, 3.0], [0.0, 3.0]  # y = x_2
+    memory, params, aims = state.sets, here.inst.sets, state.sets.reward
+    aims.information[1], aims.q[1] = information, [0.0, 3.0]  # y = x_2
+    aims.own[1], aims.own2[1], aims.fit[1], aims.fit2[1] = 3.0, 3.0, 9.0, 9.0
     found = here.plain(ball_of)(here.inst, state, 0)
-    cut_lead(here.inst, params, memory, state, found, work.bounds, np.ones(2), NULL, 0.0, 1)
+    here.plain(cut_lead)(here.inst, params, memory, state, found, work.bounds, np.ones(2), NULL, 0.0, 1)
     wanted = (near, far)[row].at(information, 1.0) / 3.0
     assert work.bounds.lead[1] == pytest.approx(wanted, abs=1e-3)
     assert abs((near, far)[1 - row].at(information, 1.0) / 3.0 - wanted) > 1e-2

@@ -35,9 +35,11 @@ def check_radius(world: sf.worlds.Linear, policy: Any, runs: int, rounds: int, s
     return found
 
 
-def check_safe_gap(world: sf.worlds.Linear, problem: sf.Problem, runs: int, rounds: int, seed: int) -> Any:
+def check_safe_gap(
+    world: sf.worlds.Linear, problem: sf.Problem, runs: int, rounds: int, seed: int, policy: Any = None
+) -> Any:
     """Each part may spend what the split of delta and delta_safety gives it."""
-    found = broken_bounds(world, problem, sf.SafeGap(), runs=runs, rounds=rounds, seed=seed)
+    found = broken_bounds(world, problem, policy or sf.SafeGap(), runs=runs, rounds=rounds, seed=seed)
     assert lower_bound(found[:, LOWER].sum(), runs) <= problem.delta_safety
     assert lower_bound(found[:, UPPER_AT_BEST].sum(), runs) <= problem.delta * OPTIMISTIC_LEVELS
     assert lower_bound(found[:, LEAD_OF_BEST].sum(), runs) <= problem.delta * (1.0 - OPTIMISTIC_LEVELS)
@@ -56,6 +58,19 @@ def test_bounds_of_safe_gap_hold(world: str) -> None:
     for index, noise in enumerate(NOISES):
         built = WORLDS[world](noise)
         check_safe_gap(built, at_nominal(built), runs=150, rounds=600, seed=61 + index)
+
+
+@pytest.mark.parametrize("opening", ["late", "at-once"])
+def test_lower_ends_hold_at_many_arms_whatever_is_opened_when(opening: str) -> None:
+    """Which arms get an aim, and with which share of the error, follows from the data that it then judges.      (C5)"""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 3))
+    X *= rng.uniform(0.5, 1.0, (40, 1)) / np.linalg.norm(X, axis=1)[:, None]
+    world = sf.worlds.Linear(
+        X, theta_star=[1.0, 0.6, -0.2], mu_star=[[-0.9, -0.2, 0.4]], noise=0.3, safety_noise=[0.3], limit=[-0.3],
+    )  # fmt: skip
+    problem = world.problem(epsilon=0.05, delta=0.2, delta_safety=0.2, safe_level=0.2)
+    check_safe_gap(world, problem, runs=200, rounds=600, seed=71, policy=sf.SafeGap(opening=opening))
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -43,7 +43,7 @@ COUNTED = (
     "max_pulls",
 )
 RENAMED = {"alarms": "overshoots", "fold": "intake"}  # keys
-ADDED = {"head", "late"}  # keys that nobody had then
+ADDED = {"head", "late", "opening"}  # keys that nobody had then
 WORDS = {"mixture": "bias-free", "order": "by-number", "arrival": "on-arrival"}  # values
 
 

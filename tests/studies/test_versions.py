@@ -9,13 +9,15 @@ from small_studies import begun, driven, measured
 
 import surefoot as sf
 from scenes import arena
-from surefoot.errors import OtherVersion, OtherVersionWarning
+from surefoot.core.kernel import interpreting
+from surefoot.errors import InvalidInput, OtherVersion, OtherVersionWarning
 from surefoot.live import model_checks
+from surefoot.policies import of_version, to_dict
 from surefoot.sets import directional
 from surefoot.studies.integrity import check_storage
 from surefoot.studies.versions import differences, versions_of
 
-HERE = 2  # the version of SafeGap, its set and the alarm
+HERE, ALARM = 3, 2  # the version of SafeGap and its set, and of the alarm
 NEXT = HERE + 1
 
 
@@ -37,7 +39,7 @@ def reopened(address: str) -> sf.Study:
 def test_a_study_stores_the_versions_of_policy_sets_and_alarm(address: str) -> None:
     study = begun(address)
     _, row, _ = study._handle.store.find("power")
-    assert json.loads(row.policy)["versions"] == {"policy safe-gap": 2, "set directional": 2, "alarm": 2}
+    assert json.loads(row.policy)["versions"] == {"policy safe-gap": HERE, "set directional": HERE, "alarm": ALARM}
     assert versions_of(sf.SafeLinGapE(), arena()[1]) == {
         "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 2,
     }  # fmt: skip
@@ -54,9 +56,10 @@ def test_every_part_that_decides_has_a_version_that_counts(
     what: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driven(begun(address), 3)
-    place = {"policy": (sf.SafeGap, "version"), "set": (directional, "VERSION"), "alarm": (model_checks, "VERSION")}
+    place = {"policy": (sf.SafeGap, "version"), "set": (directional, "LATE"), "alarm": (model_checks, "VERSION")}
     monkeypatch.setattr(*place[what], NEXT)
-    with pytest.warns(OtherVersionWarning, match=f"is of version {HERE}, and {NEXT} is here"):
+    was = ALARM if what == "alarm" else HERE
+    with pytest.warns(OtherVersionWarning, match=f"is of version {was}, and {NEXT} is here"):
         study = sf.load_study("power", address)
     with pytest.raises(OtherVersion, match="spend its delta twice"):
         study.ask()
@@ -134,7 +137,7 @@ def test_corrections_can_be_read_in_another_version(address: str, monkeypatch: p
     study.correct(2, reward=0.3, reason="a typo", by="Ada")
     study.void(4, reason="the wrong bottle", by="Ada")
     driven(study, 2)
-    monkeypatch.setattr(sf.SafeGap, "version", sf.SafeGap.version + 1)
+    monkeypatch.setattr(sf.SafeGap, "version", NEXT)
     with pytest.warns(OtherVersionWarning):
         again = sf.load_study("power", address)
     assert (again.pulls, again.corrections, again.results()) == (6, study.corrections, study.results())
@@ -160,3 +163,39 @@ def test_the_end_is_stored_once_with_what_was_said(address: str) -> None:
     said = json.loads(ends[0]["reason"])
     assert said == {"outcome": "undecided", "pulls": 4, "certificate": None, "recommendation": None}
     assert sf.load_study("power", address).audit().clean
+
+
+# -- version 2 of SafeGap: all aims open from the first pull on -------------------------------------------------------
+
+
+def test_the_opening_is_told_and_stored_only_where_it_is_not_the_usual_one() -> None:
+    assert to_dict(sf.SafeGap()) == {"name": "safe-gap"}
+    assert to_dict(sf.SafeGap(opening="at-once")) == {"name": "safe-gap", "opening": "at-once"}
+    problem = arena()[1]
+    now = {"policy safe-gap": 3, "set directional": 3, "alarm": ALARM}
+    assert versions_of(sf.SafeGap(), problem) == now
+    assert versions_of(sf.SafeGap(opening="at-once"), problem) == now | {"policy safe-gap": 2, "set directional": 2}
+    with pytest.raises(InvalidInput, match="must be one of 'late', 'at-once'"):
+        sf.SafeGap(opening="never")  # type: ignore[arg-type]
+
+
+def test_what_a_version_decided_by_is_read_out_of_its_number() -> None:
+    assert of_version({"name": "safe-gap"}, 2) == {"name": "safe-gap", "opening": "at-once"}
+    assert of_version({"name": "safe-gap"}, 3) == {"name": "safe-gap"}
+    assert of_version({"name": "safe-gap"}, None) == {"name": "safe-gap"}
+    assert of_version({"name": "safe-lingape", "pull": "greedy"}, 1) == {"name": "safe-lingape", "pull": "greedy"}
+    assert of_version({"name": "mine"}, 2) == {"name": "mine"}
+
+
+def test_a_study_may_still_be_begun_with_version_2(address: str, tmp_path: Path) -> None:
+    """Opened again it goes on pull by pull as one that never was away; `test_stored.py` has those of then."""
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    with interpreting():
+        unbroken = driven(begun(other, policy=sf.SafeGap(opening="at-once")), 24)
+        driven(begun(address, policy=sf.SafeGap(opening="at-once")), 12)
+        study = driven(sf.load_study("power", address), 12)
+        assert study.policy == sf.SafeGap(opening="at-once")
+        assert [(pull.arm, pull.level) for pull in study.results()] == [
+            (pull.arm, pull.level) for pull in unbroken.results()
+        ]
+        assert sf.load_study("power", address).audit().clean

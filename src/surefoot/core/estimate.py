@@ -209,11 +209,11 @@ def turn_second(inst: Instance, estimate: Estimate, u: Vector, u2: Vector, g: in
     """
     v2, found = estimate.v2[g], second_column(inst, estimate, g, k)
     own2: float = v2[k]
-    twice, once = 2.0 * weight, weight * weight * own2
+    once = weight * weight * own2
     for a in range(len(u)):
         u2[a] = found[a]
-    for a in range(len(u)):
-        v2[a] -= twice * u[a] * u2[a] - once * u[a] * u[a]
+    for a in range(len(u)):  # as `turn_columns` does it, so that equal arms stay equal to the last digit
+        v2[a] -= (weight * u2[a] - once * u[a]) * u[a] + weight * u[a] * u2[a]
     return own2
 
 

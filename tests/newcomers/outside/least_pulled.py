@@ -39,7 +39,7 @@ def raced(inst: Any, state: Any, work: Any) -> tuple[Race, int]:
     """Leader and challenger, and whether to go on; a helper in plain Python, too."""
     bound_safety(inst, state, work)
     agree = certify(inst, state.levels, work.bounds, DYNAMIC, False)
-    i, level_i = find_leader(state, False)
+    i, level_i = find_leader(state, work, False)
     bound_leads(inst, state, work, i, level_i, False)
     race = find_race(state, work, i, level_i, False, False)
     return race, verdict(inst, state, race, agree)

@@ -33,7 +33,7 @@ def decide(inst: Any, rules: Any, state: Any, work: Any, seed: int, run: int) ->
     """The leader in every so many rounds, otherwise its challenger."""
     bound_safety(inst, state, work)
     agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)
-    i, level_i = find_leader(state, True)
+    i, level_i = find_leader(state, work, True)
     bound_leads(inst, state, work, i, level_i, True)
     race = find_race(state, work, i, level_i, True, True)
     reachable(inst.dial, state.levels, work.reach)

@@ -1,0 +1,43 @@
+"""The largest of many values, as the processor takes several at a time: against a plain loop."""
+
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from surefoot.core.passes import LONG, all_numbers, first_largest
+from surefoot.core.types import NULL
+
+
+def plainly(values: Any) -> tuple[int, float]:
+    best, most = NULL, -inf
+    for k, value in enumerate(values):
+        if value > most:
+            best, most = k, value
+    return best, most
+
+
+@pytest.mark.parametrize("count", [1, 7, LONG - 1, LONG, LONG + 1, 3 * LONG, 3 * LONG + 7])
+def test_the_first_largest_is_that_of_a_plain_loop(form: Any, count: int) -> None:
+    """Ties are many, and some values are infinite or no number."""
+    found, rng = form(first_largest), np.random.default_rng(count)
+    for _ in range(50):
+        values = rng.integers(0, 5, count + 3).astype(float)
+        values[rng.integers(0, count, count // 4)] = rng.choice([nan, inf, -inf])
+        assert found(values, count) == plainly(values[:count])
+
+
+@pytest.mark.parametrize("count", [5, LONG, LONG + 3])
+@pytest.mark.parametrize("nothing", [nan, -inf])
+def test_where_nothing_is_above_minus_infinity_there_is_no_largest(form: Any, count: int, nothing: float) -> None:
+    assert form(first_largest)(np.full(count, nothing), count) == (NULL, -inf)
+
+
+def test_one_value_that_is_no_number_is_noticed(form: Any) -> None:
+    values = np.arange(100.0)
+    values[70] = nan
+    assert not form(all_numbers)(values, 100)
+    assert form(all_numbers)(values, 70)
+    values[70] = inf
+    assert form(all_numbers)(values, 100)
