@@ -76,10 +76,10 @@ def test_the_bet_on_a_feature_is_the_gaussian_mixture_it_claims_to_be() -> None:
     read, memory = after(results)
     z, y = results.level[:, None] * read.X[results.arm], results.observed[:, 0] / 0.5
     feature = np.where(np.arange(40) > 15, results.level**2, -0.3) + 1.0
-    spanned(read.X, memory.arms, memory.room.matrices[A])
-    fit(read.X, memory.readings[0], memory.room, 0)
+    spanned(read.X, memory, memory.room.matrices[A])
+    fit(read.X, memory, 0)
     memory.room.vectors[C] = feature @ z
-    ours = weighed(read.X, memory.arms, memory.room, 0, feature @ feature, feature @ y, -np.inf)
+    ours = weighed(read.X, memory, 0, feature @ feature, feature @ y, -np.inf)
     both, logs = np.column_stack([z, feature]), []
     for loose in LOOSE:
         for prior in PRIORS:
@@ -147,8 +147,8 @@ def test_weights_beyond_the_stated_norm_are_found_and_the_least_norm_is_below_th
 def test_the_distance_to_the_norm_is_that_of_the_nearest_weights_within_it() -> None:
     """By multipliers against brute force over the circle of the stated norm."""
     read, memory = after(some_results(6, 60, theta=(3.0, 0.0)))
-    spanned(read.X, memory.arms, memory.room.matrices[A])
-    fit(read.X, memory.readings[0], memory.room, 0)
+    spanned(read.X, memory, memory.room.matrices[A])
+    fit(read.X, memory, 0)
     ours = weigh_norm(read, memory, 0)
     V = (read.X.T * memory.arms[:, 0]) @ read.X
     w = np.linalg.solve(V, read.X.T @ memory.readings[0, :, 0])

@@ -12,8 +12,8 @@ from surefoot.core.alarm_bets import look
 from surefoot.core.alarm_memory import (
     BENT,
     BEYOND,
+    COUNT,
     CROSS,
-    GUESS,
     LIMIT,
     LOOK,
     M2,
@@ -27,6 +27,7 @@ from surefoot.core.alarm_memory import (
     STRETCH,
     STRETCHES,
     TOTAL,
+    TRIED,
     L,
     M,
     Memory,
@@ -133,11 +134,20 @@ def add_reading(watched: Watched, memory: Memory, s: int, k: int, level: float, 
     sums[M2] += square * y
     memory.signals[s, TOTAL] += y
     memory.then[1 + s, k, j] += level * y
-    effect = sums[GUESS]
+    effect = guessed(watched, memory, s, k)
     add_feature(watched, memory, s, BENT, k, level, effect * square, y)
     add_feature(watched, memory, s, STRAIGHT, k, level, effect * level, y)
     add_feature(watched, memory, s, SINCE + j, k, level, effect * level, y)
     memory.signals[s, CROSS] += effect * effect * square * level
+
+
+@kernel
+def guessed(watched: Watched, memory: Memory, s: int, k: int) -> float:
+    """The effect of arm k on signal s as it last looked, where all effects are of mean square 1."""
+    guess, d, total = memory.guess[s], watched.X.shape[1], 0.0
+    for a in range(d):
+        total += watched.X[k, a] * guess[a]
+    return total / guess[d] if guess[d] > 0.0 else 0.0
 
 
 @kernel
@@ -154,6 +164,10 @@ def add_feature(watched: Watched, memory: Memory, s: int, f: int, k: int, level:
 def add_level(memory: Memory, k: int, level: float) -> None:
     """The sums over the levels of arm k, with one more."""
     sums, square = memory.arms[k], level * level
+    if sums[COUNT] == 0.0:
+        memory.tried[memory.clock[TRIED]] = k
+        memory.clock[TRIED] += 1
+    sums[COUNT] += 1.0
     sums[N] += square
     sums[L] += level
     sums[N3] += square * level

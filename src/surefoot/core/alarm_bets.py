@@ -16,7 +16,6 @@ from surefoot.core.alarm_memory import (
     ARMS,
     BENT,
     CROSS,
-    GUESS,
     LEVELS,
     M2,
     N3,
@@ -32,6 +31,7 @@ from surefoot.core.alarm_memory import (
     STRETCHES,
     TIME,
     TOTAL,
+    TRIED,
     A,
     B,
     C,
@@ -39,7 +39,6 @@ from surefoot.core.alarm_memory import (
     M,
     Memory,
     N,
-    Room,
     U,
     V,
     Watched,
@@ -65,12 +64,12 @@ def look(watched: Watched, memory: Memory, everything: bool, briefly: bool) -> b
 
     The evidence of each is written down; briefly: only that which might be enough for an alarm.
     """
-    spans = spanned(watched.X, memory.arms, memory.room.matrices[A])
+    spans = spanned(watched.X, memory, memory.room.matrices[A])
     if spans:
         for s in range(len(watched.R)):
-            fit(watched.X, memory.readings[s], memory.room, s)
+            fit(watched.X, memory, s)
         if everything:
-            measure_arms(watched.X, memory.room)
+            measure_arms(watched.X, memory)
     rings = False
     for s in range(len(watched.R)):
         rings = judged(watched, memory, s, NOISE, weigh_noise(watched, memory, s, spans)) or rings
@@ -99,22 +98,25 @@ def judged(watched: Watched, memory: Memory, s: int, test: int, evidence: float)
 
 
 @rare
-def fit(X: Matrix, readings: Matrix, room: Room, s: int) -> None:
+def fit(X: Matrix, memory: Memory, s: int) -> None:
     """The weights of signal s, by the factor that is in the room."""
-    K, d = X.shape
-    for a in range(d):
-        total = 0.0
-        for k in range(K):
-            total += readings[k, M] * X[k, a]
-        room.vectors[Y, a] = total
-    forward(room.matrices[A], room.vectors[Y], room.vectors[U])
+    room, sums = memory.room, memory.room.vectors[Y]
+    for a in range(len(sums)):
+        sums[a] = 0.0
+    for i in range(memory.clock[TRIED]):
+        k = memory.tried[i]
+        for a in range(len(sums)):
+            sums[a] += memory.readings[s, k, M] * X[k, a]
+    forward(room.matrices[A], sums, room.vectors[U])
     backward(room.matrices[A], room.vectors[U], room.weights[s])
 
 
 @rare
-def measure_arms(X: Matrix, room: Room) -> None:
-    """How well each arm is known: |x_k|^2 in A^-1."""
-    for k in range(len(X)):
+def measure_arms(X: Matrix, memory: Memory) -> None:
+    """How well each arm that was tried is known: |x_k|^2 in A^-1."""
+    room = memory.room
+    for i in range(memory.clock[TRIED]):
+        k = memory.tried[i]
         forward(room.matrices[A], X[k], room.vectors[U])
         room.levers[k] = squares(room.vectors[U])
 
@@ -123,12 +125,12 @@ def measure_arms(X: Matrix, room: Room) -> None:
 def guess_effects(watched: Watched, memory: Memory) -> None:
     """The effects as they look now, of mean square 1; features of later pulls are made with them."""
     room = memory.room
-    factor(watched.X, memory.arms, 1.0, 0.0, room.matrices[A])
+    factor(watched.X, memory, 1.0, 0.0, room.matrices[A])
     for s in range(len(watched.R)):
-        fit(watched.X, memory.readings[s], room, s)
-        size = sqrt(squares(room.weights[s]))
-        for k in range(len(watched.X)):
-            memory.readings[s, k, GUESS] = product(watched.X[k], room.weights[s]) / size if size > 0.0 else 0.0
+        fit(watched.X, memory, s)
+        for a in range(watched.X.shape[1]):
+            memory.guess[s, a] = room.weights[s, a]
+        memory.guess[s, watched.X.shape[1]] = sqrt(squares(room.weights[s]))
 
 
 # -- noise ------------------------------------------------------------------------------------------------------------
@@ -138,7 +140,8 @@ def guess_effects(watched: Watched, memory: Memory) -> None:
 def weigh_noise(watched: Watched, memory: Memory, s: int, spans: bool) -> float:
     """That the least squared residuals are larger than noise of size 1 makes them.                            (A1)"""
     least, t, best = 0.0, memory.clock[PULLS], -inf
-    for k in range(len(watched.X)):
+    for i in range(memory.clock[TRIED]):
+        k = memory.tried[i]
         least += memory.readings[s, k, SCATTER]
         if spans and memory.arms[k, N] > 0.0:
             slope = memory.readings[s, k, M] / memory.arms[k, N]
@@ -165,13 +168,13 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
     enough = watched.needed[s, test] + price if briefly else -inf
     for i in range(shared_features(test, memory.clock[STRETCH])):
         q, b = load_shared(watched, memory, s, test, i)
-        best = joined(best, weighed(watched.X, memory.arms, memory.room, s, q, b, enough) - price)
+        best = joined(best, weighed(watched.X, memory, s, q, b, enough) - price)
     cuts, tilts = (memory.clock[STRETCH] if test == TIME else 1), (1 if test == ARMS else len(TILTS))
     ways = float(len(watched.X) * (2 * STRETCHES if test == TIME else 2 if test == LEVELS else 1))
     price = log(ways * tilts)
     enough = watched.needed[s, test] + log(ways) if briefly else -inf
-    for k in range(len(watched.X) if test != OFFSET else 0):
-        c, q, b = 0.0, 0.0, 0.0
+    for n in range(memory.clock[TRIED] if test != OFFSET else 0):
+        k, c, q, b = memory.tried[n], 0.0, 0.0, 0.0
         for cut in range(cuts):
             if test == LEVELS:
                 c, q, b = memory.arms[k, N3], memory.arms[k, N4], memory.readings[s, k, M2]
@@ -189,7 +192,7 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
                     for a in range(watched.X.shape[1]):
                         memory.room.vectors[C, a] = left * watched.X[k, a]
                     found = weighed(
-                        watched.X, memory.arms, memory.room, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[k, N],
+                        watched.X, memory, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[k, N],
                         b - tilt * memory.readings[s, k, M], -inf,
                     )  # fmt: skip
                     best = joined(best, found - price)
@@ -209,13 +212,14 @@ def shared_features(test: int, stretches: int) -> int:
 @rare
 def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> tuple[float, float]:
     """The sums of the i-th feature f that all arms share: of f z in the room's C, and of f^2 and f * reading."""
-    (K, d), into = watched.X.shape, memory.room.vectors[C]
+    d, into = watched.X.shape[1], memory.room.vectors[C]
     straight, tilt = memory.features[s, STRAIGHT], TILTS[i % len(TILTS)]
     if test == OFFSET:
         q, b = float(memory.clock[PULLS]), memory.signals[s, TOTAL]
         for a in range(d):
             into[a] = 0.0
-        for k in range(K):
+        for n in range(memory.clock[TRIED]):
+            k = memory.tried[n]
             even = SLOPES[i] * product(watched.X[k], watched.even)
             q += even * (even * memory.arms[k, N] - 2.0 * memory.arms[k, L])
             b -= even * memory.readings[s, k, M]
@@ -240,11 +244,12 @@ def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> 
 
 
 @rare
-def weighed(X: Matrix, arms: Matrix, room: Room, s: int, q: float, b: float, enough: float) -> float:
+def weighed(X: Matrix, memory: Memory, s: int, q: float, b: float, enough: float) -> float:
     """The logarithm of the bet on a feature with sums C of the room, q and b; minus infinity if it is not enough.
 
     That is before the price of not knowing the weights.                                                      (A2)
     """
+    room = memory.room
     forward(room.matrices[A], room.vectors[C], room.vectors[U])
     rest, score = q - squares(room.vectors[U]), b - product(room.vectors[C], room.weights[s])
     if rest <= UNEXPLAINED * q or not score * score >= 2.0 * enough * rest:
@@ -252,7 +257,7 @@ def weighed(X: Matrix, arms: Matrix, room: Room, s: int, q: float, b: float, eno
     backward(room.matrices[A], room.vectors[U], room.vectors[V])
     stray, best = squares(room.vectors[V]), -inf
     for loose in LOOSE:
-        size = regularised(X, arms, loose, room.matrices[B])
+        size = regularised(X, memory, loose, room.matrices[B])
         forward(room.matrices[B], room.vectors[C], room.vectors[Y])
         left = max(q - squares(room.vectors[Y]), 0.0)
         for prior in PRIORS:

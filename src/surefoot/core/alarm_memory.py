@@ -14,9 +14,9 @@ NOISE, ARMS, LEVELS, TIME, OFFSET, LIMIT, NORM = 0, 1, 2, 3, 4, 5, 6  # the test
 TESTS = 7
 STRETCHES = 14  # of time
 BENT, STRAIGHT, SINCE = 0, 1, 2  # Memory.features: effect * level^2, effect * level, the latter in each stretch of time
-PULLS, NOISE_LOOK, LOOK, STRETCH = 0, 1, 2, 3  # Memory.clock
-N, L, N3, N4 = 0, 1, 2, 3  # Memory.arms: sums of level^2, level, level^3, level^4
-M, M2, SCATTER, GUESS = 0, 1, 2, 3  # Memory.readings: sums of level and level^2 times the reading; two more
+PULLS, NOISE_LOOK, LOOK, STRETCH, TRIED = 0, 1, 2, 3, 4  # Memory.clock
+N, L, N3, N4, COUNT = 0, 1, 2, 3, 4  # Memory.arms: sums of level^2, level, level^3, level^4, and of 1
+M, M2, SCATTER = 0, 1, 2  # Memory.readings: sums of level and level^2 times the reading; one more
 TOTAL, CROSS, BEYOND, LEAST = 0, 1, 2, 3  # Memory.signals
 A, B, H = 0, 1, 2  # Room.matrices: the factor of sum z z^T, and two to work with
 C, U, V, Y = 0, 1, 2, 3  # Room.vectors: sum of feature * z, and three to work with
@@ -45,9 +45,11 @@ class Room(NamedTuple):
 class Memory(NamedTuple):
     """Sums over the results so far, and what was found."""
 
-    clock: Indices  # (4,) pulls, when to look next at noise and at everything, the stretch of time
-    arms: Matrix  # (K, 4) of the levels
-    readings: Tensor  # (n, K, 4) of the readings; squares around the arm's own slope; the effect as it last looked
+    clock: Indices  # (5,) pulls, when to look next at noise and at everything, the stretch of time, arms tried
+    tried: Indices  # (K,) the arms that were pulled, in order: of many arms most never are
+    arms: Matrix  # (K, 5) of the levels
+    readings: Tensor  # (n, K, 3) of the readings; squares around the arm's own slope
+    guess: Matrix  # (n, d + 1) the weights as they last looked, and their length
     then: Tensor  # (1 + n, K, STRETCHES) sums of level^2, and of level * reading, in each stretch of time
     features: Tensor  # (n, SINCE + STRETCHES, d + 2) sums of feature * z, feature^2 and feature * reading
     signals: Matrix  # (n, 4) sums of readings and of feature 0 * feature 1; worst reading of a limit; least norm
@@ -60,12 +62,13 @@ class Memory(NamedTuple):
 def new_memory(watched: Watched) -> Memory:
     """A memory before the first result."""
     (K, d), n = watched.X.shape, len(watched.R)
-    block, (clock, arms, readings, then, features, signals, weight, found, room) = side_by_side(
+    block, (clock, tried, arms, readings, guess, then, features, signals, weight, found, room) = side_by_side(
         (
-            np.zeros(4, np.int64), np.zeros((K, 4)), np.zeros((n, K, 4)), np.zeros((1 + n, K, STRETCHES)),
+            np.zeros(5, np.int64), np.zeros(K, np.int64), np.zeros((K, 5)), np.zeros((n, K, 3)), np.zeros((n, d + 1)),
+            np.zeros((1 + n, K, STRETCHES)),
             np.zeros((n, SINCE + STRETCHES, d + 2)), np.zeros((n, 4)), np.zeros((n, TESTS)),
             np.zeros((n, TESTS), np.int64),
             Room(np.zeros((3, d, d)), np.zeros((4, d)), np.zeros((n, d)), np.zeros(K)),
         )
     )  # fmt: skip
-    return Memory(clock, arms, readings, then, features, signals, weight, found, room, as_words(block))
+    return Memory(clock, tried, arms, readings, guess, then, features, signals, weight, found, room, as_words(block))

@@ -30,7 +30,7 @@ def weigh_norm(watched: Watched, memory: Memory, s: int) -> float:
         return -inf
     best, price = -inf, log(float(len(LOOSE)))
     for loose in LOOSE:
-        size = regularised(watched.X, memory.arms, loose, room.matrices[B])
+        size = regularised(watched.X, memory, loose, room.matrices[B])
         shorten(room)
         evidence, least = outside(room, watched.reach[s], s, size, 2.0 * (price + needed))
         best = max(best, evidence - price)

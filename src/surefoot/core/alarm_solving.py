@@ -1,6 +1,6 @@
 """Small linear algebra of the alarm, out of line: it runs at rare looks, and is compiled once."""
 
-from surefoot.core.alarm_memory import N
+from surefoot.core.alarm_memory import TRIED, Memory, N
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import cholesky, fill_diagonal, forward_solve, transposed_solve
 from surefoot.core.logarithm import log
@@ -10,30 +10,31 @@ CONDITION = 1e-10  # a direction with less than this share of the information co
 
 
 @rare
-def factor(X: Matrix, arms: Matrix, ridge: float, least: float, out: Matrix) -> bool:
+def factor(X: Matrix, memory: Memory, ridge: float, least: float, out: Matrix) -> bool:
     """Whether ridge I + sum z z^T has pivots above this share of its largest diagonal; then `out` is its factor."""
-    (K, d), largest = X.shape, 0.0
+    d, largest = X.shape[1], 0.0
     fill_diagonal(out, ridge)
+    for i in range(memory.clock[TRIED]):
+        k = memory.tried[i]
+        for a in range(d):
+            row, share = out[a], memory.arms[k, N] * X[k, a]
+            for b in range(a + 1):
+                row[b] += share * X[k, b]
     for a in range(d):
-        for b in range(a + 1):
-            total = out[a, b]
-            for k in range(K):
-                total += arms[k, N] * X[k, a] * X[k, b]
-            out[a, b] = total
         largest = max(largest, out[a, a])
     return cholesky(out, least * largest)
 
 
 @kernel
-def spanned(X: Matrix, arms: Matrix, out: Matrix) -> bool:
+def spanned(X: Matrix, memory: Memory, out: Matrix) -> bool:
     """Whether the pulls span; then `out` is the factor of sum z z^T."""
-    return factor(X, arms, 0.0, CONDITION, out)
+    return factor(X, memory, 0.0, CONDITION, out)
 
 
 @kernel
-def regularised(X: Matrix, arms: Matrix, loose: float, out: Matrix) -> float:
+def regularised(X: Matrix, memory: Memory, loose: float, out: Matrix) -> float:
     """log det(I + sum z z^T / loose); `out` is the factor of loose I + sum z z^T."""
-    factor(X, arms, loose, 0.0, out)
+    factor(X, memory, loose, 0.0, out)
     size = 0.0
     for a in range(len(out)):
         size += 2.0 * log(out[a, a]) - log(loose)
