@@ -16,7 +16,7 @@ from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
 
-CANCELLED = 1e-3  # of a square that was computed anew: a thousandth of it has lost three digits, its square six
+CANCELLED = 1e-2  # of a square that was computed anew: a hundredth of it has lost two digits, its square four
 
 
 class Estimate(NamedTuple):

@@ -11,6 +11,7 @@ from surefoot.core.types import PULL, Indices
 from surefoot.errors import counted
 
 SHOWN = 3  # mismatches that a message names
+ROUNDING = 1e-9  # by this share a level may differ: the same formulas round differently in another order
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class AuditReport:
 def mismatches(script: Script, answers: Answers) -> Indices:
     """The pulls that were asked for and differ, in arm or level or in being asked at all, from what is decided now."""
     due = answers.status >= 0
-    same = (answers.status == PULL) & (answers.arm == script.arm) & (answers.level == script.asked)
+    close = np.abs(answers.level - script.asked) <= ROUNDING * np.abs(script.asked)
+    same = (answers.status == PULL) & (answers.arm == script.arm) & close
     return np.flatnonzero(due & ~same)
 
 
