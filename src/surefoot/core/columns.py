@@ -136,10 +136,11 @@ def compute_column(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: i
                 second[a] = v2[g, k]
 
 
-@rare
+@kernel
 def image_of(inst: Instance, columns: Columns, g: int, k: int, out: Vector) -> None:
     """A^-1 x_k."""
-    learn_waiting(inst, columns, g)
+    if columns.number[g] > 0:
+        learn_waiting(inst, columns, g)
     multiply(columns.inverse[g], inst.X[k], out)
 
 
@@ -177,10 +178,17 @@ def turn_columns(columns: Columns, g: int, u: Vector, u2: Vector, weight: float,
 
 
 @kernel
+def tell_inverse(inst: Instance, columns: Columns, g: int, k: int, information: float) -> None:
+    """A^-1 after a pull of arm k, if anybody needs it: at once where it is asked for in every round, else later."""
+    if len(columns.second) > 0:
+        turn_inverse(columns.inverse[g], inst.X[k], information, columns.w)
+    elif len(columns.inverse) > 0:
+        let_wait(inst, columns, g, k, information)
+
+
+@rare
 def let_wait(inst: Instance, columns: Columns, g: int, k: int, information: float) -> None:
-    """Notes a pull of arm k for A^-1, if anybody needs that."""
-    if len(columns.inverse) == 0:
-        return
+    """Notes a pull of arm k for A^-1."""
     for p in range(columns.number[g]):
         if columns.waiting[g, p] == k:
             columns.information[g, p] += information
@@ -194,17 +202,21 @@ def let_wait(inst: Instance, columns: Columns, g: int, k: int, information: floa
 
 @rare
 def learn_waiting(inst: Instance, columns: Columns, g: int) -> None:
-    """A^-1 with the pulls that waited.                                                          (Sherman-Morrison)"""
-    inverse, w = columns.inverse[g], columns.w2
+    """A^-1 with the pulls that waited."""
     for p in range(columns.number[g]):
-        x, information = inst.X[columns.waiting[g, p]], columns.information[g, p]
-        multiply(inverse, x, w)
-        factor = information / (1.0 + information * dot(x, w))
-        for a in range(len(w)):
-            row, share = inverse[a], factor * w[a]
-            for b in range(len(w)):
-                row[b] -= share * w[b]
+        turn_inverse(columns.inverse[g], inst.X[columns.waiting[g, p]], columns.information[g, p], columns.w2)
     columns.number[g] = 0
+
+
+@kernel
+def turn_inverse(inverse: Matrix, x: Vector, information: float, w: Vector) -> None:
+    """A^-1 with so much information more about x; w is room.                                    (Sherman-Morrison)"""
+    multiply(inverse, x, w)
+    factor = information / (1.0 + information * dot(x, w))
+    for a in range(len(w)):
+        row, share = inverse[a], factor * w[a]
+        for b in range(len(w)):
+            row[b] -= share * w[b]
 
 
 @rare

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.core.columns import Columns, image_of, let_wait, multiply, new_columns, place_of, turn_columns
+from surefoot.core.columns import Columns, image_of, multiply, new_columns, place_of, tell_inverse, turn_columns
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
@@ -191,7 +191,7 @@ def update(inst: Instance, estimate: Estimate, scratch: Scratch, k: int, gamma: 
             v[a] -= weight * gamma * u[a] * u[a]
             broken += 0 if v[a] >= 0.0 else 1
         healthy = healthy and broken == 0
-        let_wait(inst, estimate.columns, g, k, gamma * gamma)
+        tell_inverse(inst, estimate.columns, g, k, gamma * gamma)
         estimate.log_det[g] += log1p(gain)
     estimate.tried[0] += 1 if estimate.N[k] == 0.0 and gamma > 0.0 else 0
     estimate.N[k] += gamma * gamma

@@ -25,7 +25,7 @@ from surefoot.core.estimate import (
     squared_norm,
     width_of,
 )
-from surefoot.core.kernel import kernel, thin
+from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.passes import first_largest
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
@@ -122,14 +122,27 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
         radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
         lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
+        if not radius_low < inf:
+            know_nothing(v, est, lower, upper, most)
+            continue
         for k in range(len(est)):
-            lower[k] = est[k] - width_of(radius_low, max(v[k], 0.0) + c * max(v2[k], 0.0))
+            most[k] = sqrt(max(v[k], 0.0) + c * max(v2[k], 0.0))
         for k in range(len(est)):
-            upper[k] = est[k] + width_of(radius_high, max(v[k], 0.0) + c * max(v2[k], 0.0))
+            lower[k] = est[k] - radius_low * most[k]
         for k in range(len(est)):
-            most[k] = est[k] + width_of(radius_most, max(v[k], 0.0) + c * max(v2[k], 0.0))
-        if radius_low < inf:
-            cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
+            upper[k] = est[k] + radius_high * most[k]
+        for k in range(len(est)):
+            most[k] = est[k] + radius_most * most[k]
+        cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
+
+
+@rare
+def know_nothing(v: Vector, est: Vector, lower: Vector, upper: Vector, most: Vector) -> None:
+    """The bounds before the pulls span: only of an arm of zeros is anything known."""
+    for k in range(len(est)):
+        width = width_of(inf, v[k])
+        lower[k], upper[k] = est[k] - width, est[k] + width
+        most[k] = upper[k]
 
 
 @kernel
