@@ -40,7 +40,9 @@ def counted(name: str, policy_name: str, runs: int, device: str, place: Path) ->
     """Counts what happened in the runs of one cell, and writes the count down after every piece."""
     world, policy = WORLDS[name], POLICIES[policy_name]
     problem, count = posed(world), read(place)
-    count = count or {"world": name, "policy": policy_name, "runs": 0, "pulls": 0} | dict.fromkeys(COUNTED, 0)
+    fresh = {"world": name, "policy": policy_name, "version": policy.version, "runs": 0, "pulls": 0}
+    if count.get("version") != policy.version:  # runs of other rules are not counted on
+        count = fresh | dict.fromkeys(COUNTED, 0)
     while count["runs"] < runs:
         size = min(PIECE, runs - count["runs"])
         found = sf.simulate(world, problem, policy, runs=size, seed=SEED, first_run=count["runs"], device=device)
@@ -73,7 +75,7 @@ as good as its own certificate says; an unsafe run has a pull beyond a limit. In
 Wrong by (b) is an answer that is unsafe, or not within epsilon of the best safe one: SafeGap promises that too, at
 a rate of 2 at most, and SafeLinGapE does not (Proposition 1 forgives what is unlearned about the levels).
 
-| world | policy | runs | ended in certainty | pulls, mean | broken promises | wrong by (b) | unsafe runs |
+| world | policy and its version | runs | ended in certainty | pulls, mean | broken promises | wrong by (b) | unsafe runs |
 |---|---|---:|---:|---:|---:|---:|---:|
 {chr(10).join(rows)}
 
@@ -87,7 +89,7 @@ def row(count: dict[str, Any]) -> str:
     """One row of the table."""
     rates = [rate(count[name], count["runs"]) for name in ("broken", "wrong", "unsafe")]
     cells = [
-        f"`{count['world']}`", count["policy"], f"{count['runs']:,}", f"{count['certified']:,}",
+        f"`{count['world']}`", f"{count['policy']} {count['version']}", f"{count['runs']:,}", f"{count['certified']:,}",
         f"{count['pulls'] / count['runs']:,.1f}", *rates,
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
