@@ -75,7 +75,7 @@ as good as its own certificate says; an unsafe run has a pull beyond a limit. In
 Wrong by (b) is an answer that is unsafe, or not within epsilon of the best safe one: SafeGap promises that too, at
 a rate of 2 at most, and SafeLinGapE does not (Proposition 1 forgives what is unlearned about the levels).
 
-| world | policy and its version | runs | ended in certainty | pulls, mean | broken promises | wrong by (b) | unsafe runs |
+| world | policy, version | runs | ended in certainty | pulls, mean | broken promises | wrong by (b) | unsafe runs |
 |---|---|---:|---:|---:|---:|---:|---:|
 {chr(10).join(rows)}
 
