@@ -31,6 +31,7 @@ class Bounds(NamedTuple):
     upper: Matrix  # (m, K) upper bounds
     most: Matrix  # (m, K) upper bounds that hold for all arms together, and may contradict; 0 if no set fills them in
     lead: Vector  # (K + 1,) the most by which each arm, and last the null pull, might beat the leader
+    room: Vector  # (K + 1,) for a set to work in
 
 
 def new_levels(inst: Instance) -> Levels:
@@ -45,7 +46,7 @@ def new_levels(inst: Instance) -> Levels:
 def new_bounds(inst: Instance) -> Bounds:
     """Room for the bounds."""
     m, K = len(inst.eta0), len(inst.X)
-    return Bounds(np.zeros((m, K)), np.zeros((m, K)), np.zeros((m, K)), np.zeros(K + 1))
+    return Bounds(np.zeros((m, K)), np.zeros((m, K)), np.zeros((m, K)), np.zeros(K + 1), np.zeros(K + 1))
 
 
 @thin

@@ -64,7 +64,6 @@ class Memory(NamedTuple):
     reward: Aims  # of the K arms and the null pull
     safety: Aims  # of the K arms, m aims each
     compared: Indices  # (1,) the arm that the aims at the reward compare theirs with; NULL for none
-    uncut: Vector  # (K + 1,) room: leads that no aim can cut
     close: Vector  # (1,) whether the race is close enough for aims to be opened
     image: Vector  # (d,) room: V^-1 x of some arm
     image2: Vector  # (d,) room: V^-2 x of it
@@ -76,7 +75,7 @@ def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
-        compared=np.zeros(1, np.int64), uncut=np.zeros(K + 1), close=np.zeros(1), image=np.zeros(d),
+        compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
         image2=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
@@ -193,10 +192,10 @@ def bound_leads(
     # Whoever might win by most of those that no aim asks about. The leader's own level is in question, not another arm:
     # the aim at it asks something else.
     for k in range(K + 1):
-        memory.uncut[k] = bounds.lead[k] if aims.place[k] == 0 else -inf
+        bounds.room[k] = bounds.lead[k] if aims.place[k] == 0 else -inf
     if i != NULL:
-        memory.uncut[i] = bounds.lead[i]
-    far, uncut_lead = first_largest(memory.uncut, K + 1)
+        bounds.room[i] = bounds.lead[i]
+    far, uncut_lead = first_largest(bounds.room, K + 1)
     compare_with(inst, memory, state, i)
     largest, cut = uncut_lead, False
     for n in range(aims.opened[0]):
