@@ -62,7 +62,10 @@ def main() -> None:
     problem = easy.default_problem().with_(epsilon=0.5, delta=0.3)
     uniform = sf.worlds.limited(level=0.4, distribution="uniform")
     pulls: dict[str, Any] = {"seed": 3, "first_run": 5}
-    many = sf.worlds.sphere(arms=20_000, dim=5)
+    angles = np.linspace(0.0, 3.0, 20_000)
+    many = sf.worlds.Linear(
+        np.column_stack([np.cos(angles), np.sin(angles)]), theta_star=[1.0, 0.0], mu_star=[-0.5, 0.0], limit=-0.4
+    )
     print(
         json.dumps(
             {
