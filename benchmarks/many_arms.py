@@ -2,7 +2,7 @@
 code that updates what it can in O(K d).
 
 Runs of the core are whole, from round 0 on: every column that is missed and everything that is computed anew is paid
-for. One thread each. Writes many_arms.json beside this file, a plot of cost against K and d, and the README's table.
+for. One thread each. Writes many_arms.json beside this file.
 
 python benchmarks/many_arms.py [--only 10000x64] [--show]
 """

@@ -1,9 +1,9 @@
 """Columns of X A^-1 X^T: those of all arms where there are few, and otherwise those of the arms in question.
 
-A round asks for the columns of leader, challenger and the arm that is pulled, and these change seldom. So of many arms
-only a few columns are held, each kept in step with every pull in O(K); one that is missed is computed from A^-1, which
-needs d x d numbers, and takes the place of the one that nobody has asked for longest. A^-1 itself learns of the pulls
-when it is asked.
+A round asks for the columns of leader, challenger and the arm that is pulled, and most of them were asked for in the
+rounds before. So of many arms only a few columns are held, each kept in step with every pull in O(K); one that
+is missed is computed from A^-1 in O(K d), and takes the place of the one that nobody has asked for longest. A^-1 itself
+learns of the pulls when it is asked.
 
 Where a regularisation fades, the columns of X A^-2 X^T are held beside them.                                (C2)
 """
@@ -118,22 +118,21 @@ def compute_column(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: i
     """The column of arm k from A^-1. Arms equal to k get the entry of the diagonal to the last digit, as k does: the
     distance between equal arms is 0, and not what rounding leaves of it."""
     image_of(inst, columns, g, k, columns.w)
-    values = columns.values[g, place]
-    for a in range(len(values)):
-        values[a] = long_dot(inst.X[a], columns.w)
-    own = values[k]
-    for a in range(len(values)):
-        if values[a] == own and v[g, a] == v[g, k]:
-            values[a] = v[g, k]
+    fill_column(inst.X, columns.w, v[g], k, columns.values[g, place])
     if len(columns.second) > 0:
         multiply(columns.inverse[g], columns.w, columns.w2)
-        second = columns.second[g, place]
-        for a in range(len(second)):
-            second[a] = long_dot(inst.X[a], columns.w2)
-        own = second[k]
-        for a in range(len(second)):
-            if second[a] == own and v2[g, a] == v2[g, k]:
-                second[a] = v2[g, k]
+        fill_column(inst.X, columns.w2, v2[g], k, columns.second[g, place])
+
+
+@rare
+def fill_column(X: Matrix, image: Vector, diagonal: Vector, k: int, out: Vector) -> None:
+    """The product of every arm with this image of arm k."""
+    for a in range(len(out)):
+        out[a] = long_dot(X[a], image)
+    own = out[k]
+    for a in range(len(out)):
+        if out[a] == own and diagonal[a] == diagonal[k]:
+            out[a] = diagonal[k]
 
 
 @kernel
