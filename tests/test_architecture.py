@@ -75,6 +75,7 @@ COMPILATION = {
 }  # of the core: no arithmetic in them
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
+    "core/linking": {"numba"},
     "core/device": {"numba", "llvmlite"},
     "core/device_instructions": {"numba", "llvmlite"},
     "core/kernel_cache": {"llvmlite"},

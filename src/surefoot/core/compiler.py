@@ -1,4 +1,4 @@
-"""Compilation: the one file that knows numba, loaded when something is compiled for the first time.
+"""Compilation: with `linking` all that knows numba, loaded when something is compiled for the first time.
 
 Kernels are compiled without numba's memory runtime: one that allocates does not compile. Never fastmath, which would
 break parity with the interpreter.
@@ -164,6 +164,12 @@ def _numba() -> Any:
     return found
 
 
+def _linking() -> Any:
+    """How parts are put together, which needs numba."""
+    _numba()
+    return import_module("surefoot.core.linking")
+
+
 @contextmanager
 def _unloaded(name: str) -> Iterator[None]:
     """Inside, who only asks whether there is such a module need not load it.
@@ -179,19 +185,6 @@ def _unloaded(name: str) -> Iterator[None]:
         yield
     finally:
         del sys.modules[name]
-
-
-@cache
-def _part_class() -> Any:
-    from numba.core.registry import CPUDispatcher
-
-    class Part(CPUDispatcher):  # type: ignore[misc, unused-ignore]
-        """A compiled function without the wrapper that Python would need to call it: half the time to compile."""
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            raise TypeError(f"{self.py_func.__name__} is a part of compiled code")
-
-    return Part
 
 
 _entries: dict[tuple[Any, ...], Entry] = {}
@@ -216,8 +209,9 @@ def _part(function: Callable[..., Any], parts: Parts) -> Any:
         key = (digest_of(reached), *reached)
         if key not in _parts:
             options = OPTIONS | HOW[getattr(function, MARK, APART)]
-            compiled = _numba().njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(_bound(function, parts))
-            compiled.__class__ = _part_class()
+            options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _linking().PartCompiler}
+            compiled = _numba().njit(**options)(_bound(function, parts))
+            compiled.__class__ = _linking().Part
             _parts[key] = compiled
         return _parts[key]
 
@@ -259,14 +253,14 @@ def _instructions() -> dict[str, Any]:
 
 def _entry(source: FunctionType, folder: Path | None) -> Any:
     """The function as something that Python can call, kept on disk where that is possible."""
-    numba = _numba()
+    numba, options = _numba(), OPTIONS | {"pipeline_class": _linking().LoopCompiler}
     if folder is None:
-        return numba.njit(**OPTIONS)(source)
+        return numba.njit(**options)(source)
     with _one_at_a_time:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)  # read when the cache is attached, that is now
         try:
-            return numba.njit(cache=True, **OPTIONS)(source)
+            return numba.njit(cache=True, **options)(source)
         finally:
             numba.config.CACHE_DIR = before
 

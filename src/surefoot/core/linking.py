@@ -1,0 +1,104 @@
+"""How compiled parts become one piece of machine code: handed on as they are written, optimised once inside a loop.
+
+Numba optimises every function that it meets together with all that this calls, and makes machine code of it, since it
+cannot know whether Python will call it. Parts are called by compiled code alone. So here a part is only translated, and
+the loop takes up all that it reaches, at any depth, before it is optimised as a whole: half of the time to compile.
+"""
+
+# mypy: disable-error-code="no-untyped-call, attr-defined, misc"
+from collections.abc import Iterator
+from typing import Any
+
+from numba import _dynfunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+
+class Part(CPUDispatcher):
+    """A compiled function without the wrapper that Python would need to call it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} is a part of compiled code")
+
+
+class PartLibrary(JITCodeLibrary):
+    """The code of one part, which is never run by itself."""
+
+    def finalize(self) -> None:
+        """Nothing is optimised yet, and what the part calls stays where it is."""
+        self._finalized = True
+
+
+class LoopLibrary(JITCodeLibrary):
+    """The code of a loop with all parts that it reaches."""
+
+    def finalize(self) -> None:
+        """Takes up the parts, also those that only other parts call, and makes machine code of the whole."""
+        self._linking_libraries = list(dict.fromkeys(reached(self)))
+        super().finalize()
+
+
+def reached(library: Any) -> Iterator[Any]:
+    """The libraries that this one needs: a part stands for itself and for what it calls."""
+    for each in library._linking_libraries:
+        yield each
+        if isinstance(each, PartLibrary):
+            yield from reached(each)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PartLowering(NativeLowering):
+    """Translates a part without making machine code of it."""
+
+    _name = "surefoot_part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        stand_in = _uncallable(lowered.fndesc, lowered.env, state.library)
+        state.targetctx.insert_user_function(stand_in, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=stand_in)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LoopLowering(NativeLowering):
+    """Translates a loop and makes machine code of it and all its parts."""
+
+    _name = "surefoot_loop_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = LoopLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+def _uncallable(description: Any, environment: Any, library: Any) -> Any:
+    """What stands for the part where numba keeps functions: it has no address, and nobody calls it."""
+    name = description.qualname.split(".")[-1]
+    return _dynfunc.make_function(description.lookup_module(), name, "", 0, environment, (library,))
+
+
+class _Compiler(CompilerBase):
+    """Numba's own passes, but for the last."""
+
+    lowering: type[NativeLowering]
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(self.lowering if each is NativeLowering else each, why) for each, why in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+class PartCompiler(_Compiler):
+    lowering = PartLowering
+
+
+class LoopCompiler(_Compiler):
+    lowering = LoopLowering
