@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import bound_in, kernel, rare, thin
-from surefoot.core.linear import dot, long_dot
+from surefoot.core.linear import dot, multiply_arms
 from surefoot.core.types import Indices, Instance, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said whether all columns are held: run it through core.loop"
@@ -127,8 +127,7 @@ def compute_column(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: i
 @rare
 def fill_column(X: Matrix, image: Vector, diagonal: Vector, k: int, out: Vector) -> None:
     """The product of every arm with this image of arm k."""
-    for a in range(len(out)):
-        out[a] = long_dot(X[a], image)
+    multiply_arms(X, image, out)
     own = out[k]
     for a in range(len(out)):
         if out[a] == own and diagonal[a] == diagonal[k]:

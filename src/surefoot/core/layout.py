@@ -4,7 +4,7 @@ Arrays scattered over the heap can share the low bits of their addresses, and a 
 that depends on a recent store: the same code ran up to 1.8 times slower from one process to the next.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,8 @@ def side_by_side(tree: Any) -> tuple[NDArray[np.uint8], Any]:
             return type(each)(*fields) if hasattr(each, "_fields") else tuple(fields)
         if not isinstance(each, np.ndarray):
             return each
-        home = block[start : start + each.nbytes].view(each.dtype).reshape(each.shape)
+        order: Literal["C", "F"] = "C" if each.flags.c_contiguous else "F"
+        home = block[start : start + each.nbytes].view(each.dtype).reshape(each.shape, order=order)
         home[...] = each
         start += room(each)
         return home

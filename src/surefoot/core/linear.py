@@ -5,6 +5,8 @@ from math import sqrt
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.types import Matrix, Vector
 
+STRETCH = 1024  # arms whose numbers fit into the nearest cache
+
 
 @kernel
 def add_information(X: Matrix, N: Vector, A: Matrix) -> None:
@@ -50,6 +52,26 @@ def long_dot(x: Vector, y: Vector) -> float:
     for a in range(whole, d):
         total += x[a] * y[a]
     return (total + one) + (two + three)
+
+
+@rare
+def multiply_arms(X: Matrix, w: Vector, out: Vector) -> None:
+    """X w for many arms, whose features lie one after the other: a stretch of arms stays at hand for all of them."""
+    K, d = X.shape
+    for first in range(0, K, STRETCH):
+        end = min(first + STRETCH, K)
+        part, whole = out[first:end], d - d % 4
+        for k in range(len(part)):
+            part[k] = 0.0
+        for a in range(0, whole, 4):
+            w_1, w_2, w_3, w_4 = w[a], w[a + 1], w[a + 2], w[a + 3]
+            x_1, x_2, x_3, x_4 = X[first:end, a], X[first:end, a + 1], X[first:end, a + 2], X[first:end, a + 3]
+            for k in range(len(part)):
+                part[k] += (w_1 * x_1[k] + w_2 * x_2[k]) + (w_3 * x_3[k] + w_4 * x_4[k])
+        for a in range(whole, d):
+            w_1, x_1 = w[a], X[first:end, a]
+            for k in range(len(part)):
+                part[k] += w_1 * x_1[k]
 
 
 @kernel

@@ -12,6 +12,7 @@ from surefoot.core.linear import (
     has_full_rank,
     invert_lower,
     long_dot,
+    multiply_arms,
     trace,
     transposed_solve,
     weighted_sum,
@@ -133,5 +134,8 @@ def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int)
     weighted_sum(inst.X, estimate.M[s], scratch.y)
     forward_solve(scratch.A, scratch.y, scratch.u)
     transposed_solve(scratch.A, scratch.u, scratch.y)
-    for k in range(len(inst.X)):
-        estimate.est[s, k] = long_dot(inst.X[k], scratch.y)
+    if all_held(estimate.columns):
+        for k in range(len(inst.X)):
+            estimate.est[s, k] = long_dot(inst.X[k], scratch.y)
+    else:
+        multiply_arms(inst.X, scratch.y, estimate.est[s])

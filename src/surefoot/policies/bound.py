@@ -62,9 +62,10 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         grid=grid,
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
     )
+    many = are_many(len(problem.features))
     return Instance(
-        # A copy: compiled code tells writable arrays from read-only ones.
-        X=np.array(problem.features if plan.features is None else plan.features),
+        # A copy: compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
+        X=np.array(problem.features if plan.features is None else plan.features, order="F" if many else "C"),
         R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
         dial=dial,
@@ -73,7 +74,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         log_det=plan.grams.log_det,
         gram_of=plan.grams.of,
         fades=plan.grams.fades,
-        few_columns=are_many(len(problem.features)),
+        few_columns=many,
         sets=plan.sets.params,
     )
 
