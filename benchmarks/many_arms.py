@@ -1,10 +1,13 @@
 """Many arms, side by side in one run: a round of the compiled core, of the textbook's matrix products, and of numpy
 code that updates what it can in O(K d).
 
-Runs of the core are whole, from round 0 on: every column that is missed and everything that is computed anew is paid
-for. One thread each. Writes many_arms.json beside this file.
+Runs of the core are whole, from round 0 on until they are certain: every column that is missed and everything that is
+computed anew is paid for; only those that would take longer than the budget are cut off, and say so. One thread each.
+Two worlds: in `random` all arms are of one length, and while little is known nearly every round pulls another one; in
+`settings` a few stand out, as in a table of settings most of which do little.
 
-python benchmarks/many_arms.py [--only 10000x64] [--show]
+python benchmarks/many_arms.py [--only 10000x64] [--seconds 20]   measures, and writes many_arms.json beside this file
+python benchmarks/many_arms.py --table                            what was measured, into README and docs, with a plot
 """
 
 import os
@@ -20,6 +23,7 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 from plain_loop import MatrixProducts, RankOne  # noqa: E402
+from readme import put_into, put_into_readme  # noqa: E402
 
 import surefoot as sf  # noqa: E402
 from surefoot.core.layout import side_by_side  # noqa: E402
@@ -28,28 +32,33 @@ from surefoot.live.model_checks import simulated_watch  # noqa: E402
 from surefoot.policies import Policy  # noqa: E402
 from surefoot.policies.bound import faced, play_of  # noqa: E402
 
-RESULTS = Path(__file__).parent / "many_arms.json"
-SECONDS = 4.0  # of each code at each size
-MOST_ROUNDS = 3000
+HERE = Path(__file__).parent
+RESULTS = HERE / "many_arms.json"
+SECONDS = 4.0  # of each numpy code at each size
+NOISE, EPSILON = 0.3, 0.3
 # K, d, and how many times faster than the matrix products, and than O(K d) numpy, a round is to be.
 SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
     (1_000, 16): (None, None), (1_000, 64): (None, None), (10_000, 16): (12, 3), (10_000, 64): (80, 8),
     (10_000, 256): (400, 12), (100_000, 64): (50, 8), (100_000, 256): (300, 12), (1_000_000, 16): (15, 3),
 }  # fmt: skip
+WORLDS = ("random", "settings")
 
 
-def world_of(K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
-    """Arms in random directions, and a problem that takes a while."""
+def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
+    """Arms in random directions: all of length 1, or four in each dimension and the others up to half as long."""
     rng = np.random.default_rng(K + d)
     arms = rng.standard_normal((K, d))
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+    if kind == "settings":
+        arms[4 * d :] *= rng.uniform(0.1, 0.5, (K - 4 * d, 1))
+        arms = rng.permutation(arms)
     theta, mu = np.eye(d)[:2]
-    world = sf.worlds.Linear(arms, theta_star=theta, mu_star=-mu, noise=0.3, safety_noise=0.1, limit=-0.4)
-    return world, world.problem(epsilon=0.05, delta=0.05, delta_safety=0.05, safe_level=0.3)
+    world = sf.worlds.Linear(arms, theta_star=theta, mu_star=-mu, noise=NOISE, safety_noise=NOISE / 3, limit=-0.4)
+    return world, world.problem(epsilon=EPSILON, delta=0.05, delta_safety=0.05, safe_level=0.3)
 
 
-def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy) -> dict[str, float]:
-    """Seconds to face the problem, and microseconds a round of a run that is cut off after some seconds."""
+def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: float) -> dict[str, Any]:
+    """Seconds to face the problem, and microseconds a round of a whole run, or of what the budget of seconds allows."""
     begin = time.perf_counter()
     found, response = faced(policy, problem), world.response()
     facing = time.perf_counter() - begin
@@ -65,73 +74,124 @@ def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy) -> dict[s
         return int(records.pulls[0]), time.perf_counter() - begin
 
     played(2)  # compiled before the clock starts
-    made, seconds = played(64)
-    rounds = min(MOST_ROUNDS, max(64, int(64 * SECONDS / seconds)))
-    made, seconds = played(rounds)
-    return {"rounds": made, "us": 1e6 * seconds / made, "facing_s": facing}
+    rounds, made, seconds = 256, 0, 0.0
+    while seconds < budget / 4:  # longer and longer, since nobody knows how long a run is
+        rounds *= 4
+        made, seconds = played(rounds)
+        if made < rounds:
+            break
+    missed, tried = int(state.estimate.columns.missed.sum()), int(state.estimate.tried[0])
+    return {
+        "rounds": made, "whole": made < rounds, "us": 1e6 * seconds / made, "missed_a_round": missed / made,
+        "tried": tried, "facing_s": facing,
+    }  # fmt: skip
 
 
 def numpy_code(kind: Any, world: sf.worlds.Linear, problem: sf.Problem) -> float:
-    """Microseconds a round of numpy code."""
+    """Microseconds a round of numpy code, which are the same in every round."""
     loop = kind(
-        world.arms, world.theta_star, world.mu_star[0], 0.3, 0.1, -0.4, 0.3, 0.05, 0.05, 1.0, 1.0, 1.0,
+        world.arms, world.theta_star, world.mu_star[0], NOISE, NOISE / 3, -0.4, 0.3, 0.05, 0.05, 1.0, 1.0, 1.0,
         np.random.default_rng(1),
     )  # fmt: skip
     loop.round()
     begin, rounds = time.perf_counter(), 0
-    while rounds < 2 or (time.perf_counter() - begin < SECONDS and rounds < MOST_ROUNDS):
+    while rounds < 2 or time.perf_counter() - begin < SECONDS:
         loop.round()
         rounds += 1
     return 1e6 * (time.perf_counter() - begin) / rounds
 
 
-def measured(K: int, d: int) -> dict[str, Any]:
-    """The row of one size."""
-    world, problem = world_of(K, d)
+def measured(kind: str, K: int, d: int, budget: float) -> dict[str, Any]:
+    """The row of one world and size."""
+    world, problem = world_of(kind, K, d)
     products, rank_one = numpy_code(MatrixProducts, world, problem), numpy_code(RankOne, world, problem)
-    lingape, gap = core(world, problem, sf.SafeLinGapE()), core(world, problem, sf.SafeGap())
+    lingape, gap = (core(world, problem, policy, budget) for policy in (sf.SafeLinGapE(), sf.SafeGap()))
     return {
-        "K": K, "d": d, "matrix_products_us": products, "rank_one_us": rank_one,
+        "world": kind, "K": K, "d": d, "matrix_products_us": products, "rank_one_us": rank_one,
         "safe_lingape": lingape, "safe_gap": gap,
         "ratio": products / lingape["us"], "ratio_rank_one": rank_one / lingape["us"],
         "safe_gap_ratio": gap["us"] / lingape["us"],
     }  # fmt: skip
 
 
-def shown(row: dict[str, Any]) -> str:
-    """The row as a line."""
-    asked = SIZES.get((row["K"], row["d"]), (None, None))
-    words = [f"(asked {each})" if each else "" for each in asked]
+HEAD = (
+    "world", "arms x features", "matrix products, us", "O(K d) numpy, us", "Safe-LinGapE, us", "faster than products",
+    "than O(K d)", "missed a round", "SafeGap, us", "of Safe-LinGapE",
+)  # fmt: skip
+
+
+def cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """The row in words."""
+    lingape, gap, asked = row["safe_lingape"], row["safe_gap"], SIZES.get((row["K"], row["d"]), (None, None))
+    words = [f" (asked {each:g})" if each else "" for each in asked]
+
+    def time_of(found: dict[str, Any]) -> str:
+        return f"{found['us']:,.1f}" + ("" if found["whole"] else " *")
+
     return (
-        f"{row['K']:>9,} x {row['d']:<4} products {row['matrix_products_us']:>11,.0f} us   O(K d) "
-        f"{row['rank_one_us']:>9,.0f} us   SafeLinGapE {row['safe_lingape']['us']:>8,.1f} us "
-        f"({row['safe_lingape']['rounds']} rounds): {row['ratio']:.0f}x {words[0]}, {row['ratio_rank_one']:.1f}x "
-        f"{words[1]}   SafeGap {row['safe_gap']['us']:,.1f} us ({row['safe_gap']['rounds']} rounds): "
-        f"{row['safe_gap_ratio']:.1f} of it"
-    )
+        row["world"], f"{row['K']:,} x {row['d']}", f"{row['matrix_products_us']:,.0f}", f"{row['rank_one_us']:,.0f}",
+        time_of(lingape), f"{row['ratio']:.0f}{words[0]}", f"{row['ratio_rank_one']:.1f}{words[1]}",
+        f"{lingape['missed_a_round']:.2f}", time_of(gap), f"{row['safe_gap_ratio']:.1f}",
+    )  # fmt: skip
+
+
+def markdown(report: dict[str, Any], kinds: tuple[str, ...] = WORLDS) -> str:
+    """The table, for a page."""
+    rows = [cells(row) for row in report["rows"] if row["world"] in kinds]
+    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD), *("| " + " | ".join(row) + " |" for row in rows)]
+    note = "\\* cut off before it was certain. " if any("*" in cell for row in rows for cell in row) else ""
+    return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; `python benchmarks/many_arms.py`."])
+
+
+def plotted(rows: list[dict[str, Any]], place: Path) -> None:
+    """A round's time against arms times features, of all four."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(WORLDS), figsize=(11, 4.2), sharey=True, layout="constrained")
+    for kind, axis in zip(WORLDS, axes, strict=True):
+        own = sorted((row for row in rows if row["world"] == kind), key=lambda row: row["K"] * row["d"])
+        sizes = [row["K"] * row["d"] for row in own]
+        axis.plot(sizes, [row["matrix_products_us"] for row in own], "o--", color="0.6", label="matrix products")
+        axis.plot(sizes, [row["rank_one_us"] for row in own], "s--", color="0.4", label="O(K d) numpy")
+        axis.plot(sizes, [row["safe_gap"]["us"] for row in own], "^-", color="tab:orange", label="SafeGap")
+        axis.plot(sizes, [row["safe_lingape"]["us"] for row in own], "v-", color="tab:blue", label="Safe-LinGapE")
+        for row, size in zip(own, sizes, strict=True):
+            axis.annotate(f"{row['K']:.0e} x {row['d']}".replace("e+0", "e"), (size, row["safe_lingape"]["us"]),
+                          xytext=(0, -13), textcoords="offset points", ha="center", fontsize=7)  # fmt: skip
+        axis.set(xscale="log", yscale="log", xlabel="arms x features", title=f"world: {kind}")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("microseconds a round, one thread")
+    axes[0].legend()
+    figure.savefig(place, dpi=110)
 
 
 def main() -> None:
-    """Measures every size, or those that are named."""
+    """Measures every size, or those that are named; or writes what was measured where people look."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="sizes such as 10000x64; nothing is written then")
-    parser.add_argument("--show", action="store_true", help="show what was measured before")
+    parser.add_argument("--seconds", type=float, default=20.0, help="budget of each run")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="write what was measured into README and docs")
     options = parser.parse_args()
-    if options.show:
-        rows = json.loads(RESULTS.read_text())["rows"]
-    else:
-        sizes = [tuple(map(int, each.split("x"))) for each in options.only] if options.only else list(SIZES)
-        rows = []
-        for K, d in sizes:
-            rows.append(measured(K, d))
-            print(shown(rows[-1]), flush=True)
-        if not options.only:
-            from bench import machine
+    if not options.table:
+        from bench import machine
 
-            RESULTS.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=2) + "\n")
-        return
-    for row in rows:
-        print(shown(row))
+        sizes = [tuple(map(int, each.split("x"))) for each in options.only] if options.only else list(SIZES)
+        report: dict[str, Any] = {"machine": machine(), "rows": []}
+        for kind in WORLDS:
+            for K, d in sizes:
+                report["rows"].append(measured(kind, K, d, options.seconds))
+                print("  ".join(cells(report["rows"][-1])), flush=True)
+                if not options.only:
+                    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    if options.table or not options.only:
+        report = json.loads(options.out.read_text())
+        put_into_readme("many-arms", markdown(report, ("settings",)))
+        put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
+        plotted(report["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
 
 if __name__ == "__main__":

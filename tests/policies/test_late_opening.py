@@ -108,3 +108,12 @@ def test_with_no_room_at_all_but_one_the_session_goes_on_safely(monkeypatch: pyt
     assert (state.reward.opened[0], state.safety.opened[0]) == (1, 1)
     for each in (whole, tight):
         assert all(world.is_safe(k, level) for k, level in enumerate(each.levels))
+
+
+def test_without_an_epsilon_a_race_is_close_by_the_finest_difference_that_is_planned_for() -> None:
+    world = sf.worlds.hard()
+    exact = sf.SafeGap().plan(world.paper_problem().with_(epsilon=0.0)).sets.params
+    coarse = sf.SafeGap().plan(world.paper_problem().with_(epsilon=0.1)).sets.params
+
+    assert 0.0 < exact.finest < 0.1
+    assert coarse.finest == 0.1

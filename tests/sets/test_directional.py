@@ -120,7 +120,7 @@ def aimed(
     low = np.array([[lowest(s, place, at_once) for place in places] for s in signals])
     return bench(
         X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6), few_columns=few,
-        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, within, at_once), K, d, limits),
+        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, within, 0.1, at_once), K, d, limits),
     )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ class Diary:
             lead = mean + uncut(self, 0, y, inst.sets.ball.log_inv_delta[0])
             if lead > most:
                 width = inst.R[0] * sqrt(NEAREST.constant * square)
-                far, most, close = j, lead, width <= inst.sets.within * (inst.epsilon + max(-mean, 0.0))
+                far, most, close = j, lead, width <= inst.sets.within * (inst.sets.finest + max(-mean, 0.0))
         return close, far
 
     def pull(self) -> None:
@@ -525,7 +525,7 @@ def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int)
     ball = norm_free.Params(np.full(2, 1e-12), *np.full((3, 2), 1e8))  # a ball so large that only aims say anything
     here = bench(
         np.eye(2), grams=least_squares(2, 2, 1e-6),
-        sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, True), 2, 2, 1),
+        sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, 0.1, True), 2, 2, 1),
     )  # fmt: skip
     state, work = here.fresh()
     for k in range(2):

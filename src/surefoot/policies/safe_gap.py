@@ -117,7 +117,13 @@ class SafeGap:
         switch = mixtures.crossing(near, far, problem.reward.noise)
         at_once = self.opening == "at-once"
         params = directional.Params(
-            ball, np.array([near, far]), *safety_boundaries(problem, at_once), switch, WITHIN, at_once
+            ball,
+            np.array([near, far]),
+            *safety_boundaries(problem, at_once),
+            switch,
+            WITHIN,
+            mixtures.finest_difference(problem),
+            at_once,
         )
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m)

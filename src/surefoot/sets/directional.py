@@ -54,6 +54,7 @@ class Params(NamedTuple):
     low: Tensor  # (m, room, 3) from below, of the arm that was opened first, second, ...; with the rho of `high`
     switch: float  # information above which the reward's aims use NEAR and not FAR
     within: float  # the width of an aim beside what is to be decided, at which it is opened
+    finest: float  # the difference that is planned for: epsilon, or more where that is too small (C7)
     at_once: bool  # whether all are open from the first pull on
 
 
@@ -225,7 +226,7 @@ def is_close(
     behind = level_i * estimate.est[0, x_i] - level_j * estimate.est[0, x_j]
     square = squared_norm(inst, estimate, inst.gram_of[0], x_j, level_j, x_i, level_i)
     width = inst.R[0] * sqrt(params.reward[NEAR, 1] * square)
-    return bool(width <= params.within * (inst.epsilon + max(behind, 0.0)))
+    return bool(width <= params.within * (params.finest + max(behind, 0.0)))
 
 
 @kernel
