@@ -62,7 +62,7 @@ def simulate(
     warn_of_broken_statements(world, problem)
     found, response = faced(policy, problem), world.response()
     found.check_memory(states=min(workers, runs))
-    watch = simulated_watch(problem, policy.guarantee(problem), checked_alarm(alarm))
+    watch = simulated_watch(problem, policy.guarantee(problem), checked_alarm(alarm), max_pulls)
     first_run = check_seed(first_run, "first_run")
     if check_device(device, alarm) == CUDA:
         pieces = device_chunks(device_play(found, response, watch, compiling), seed, max_pulls, first_run, runs)

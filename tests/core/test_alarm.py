@@ -9,7 +9,7 @@ import surefoot as sf
 from surefoot.core import alarm_bets
 from surefoot.core.alarm import Results, watch_all
 from surefoot.core.alarm_bets import LOOSE, PRIORS, fit, joined, weighed
-from surefoot.core.alarm_memory import LEAST, NORM, A, C, new_memory
+from surefoot.core.alarm_memory import LEAST, NORM, A, C, new_memory, with_room
 from surefoot.core.alarm_norm import weigh_norm
 from surefoot.core.alarm_solving import spanned
 from surefoot.live.model_checks import watched
@@ -65,6 +65,36 @@ def test_results_may_come_one_by_one_or_all_together() -> None:
     assert whole.whole.tolist() == single.whole.tolist()
 
 
+def test_only_arms_that_were_tried_take_up_room() -> None:
+    """A thousand arms of which three are tried: the sums have three rows, in the order of first trials."""
+    many = PROBLEM.with_(arms=np.random.default_rng(5).standard_normal((1000, 2)))
+    read = watched(many, LEANS, 0.01)
+    memory, all_rows = new_memory(read, 3), new_memory(read)
+    results = some_results(4, 60)
+    results = results._replace(arm=np.array([700, 3, 512])[results.arm])
+    watch_all(read, memory, results)
+    watch_all(read, all_rows, results)
+    order = list(dict.fromkeys(results.arm.tolist()))
+    assert memory.row[order].tolist() == [1, 2, 3]
+    assert np.count_nonzero(memory.row) == 3
+    np.testing.assert_allclose(memory.X, many.features[order] @ read.axes, rtol=1e-12)
+    assert memory.weight.tolist() == all_rows.weight.tolist()
+    grown = with_room(read, memory, 7)
+    assert len(grown.X) == 7
+    for memories in (memory, grown, all_rows):
+        watch_all(read, memories, rows(results, slice(0, 30)))
+    assert grown.weight.tolist() == memory.weight.tolist() == all_rows.weight.tolist()
+
+
+def test_the_arms_are_of_mean_square_one_in_the_coordinates_of_the_alarm() -> None:
+    X = np.random.default_rng(6).standard_normal((40_000, 3)) * [1e-6, 1.0, 1e3]
+    read = watched(PROBLEM.with_(arms=X), LEANS, 0.01)
+    even = X @ read.axes
+    np.testing.assert_allclose(even.T @ even / len(X), np.eye(3), atol=1e-9)
+    nearest, *_ = np.linalg.lstsq(even, np.ones(len(X)), rcond=None)
+    np.testing.assert_allclose(read.even, nearest, atol=1e-9)
+
+
 # -- the bets ---------------------------------------------------------------------------------------------------------
 
 
@@ -73,13 +103,13 @@ def test_the_bet_on_a_feature_is_the_gaussian_mixture_it_claims_to_be() -> None:
     from scipy.optimize import minimize
 
     results = some_results(3, 40)
-    read, memory = after(results)
-    z, y = results.level[:, None] * read.X[results.arm], results.observed[:, 0] / 0.5
+    _, memory = after(results)
+    z, y = results.level[:, None] * memory.X[memory.row[results.arm] - 1], results.observed[:, 0] / 0.5
     feature = np.where(np.arange(40) > 15, results.level**2, -0.3) + 1.0
-    spanned(read.X, memory, memory.room.matrices[A])
-    fit(read.X, memory, 0)
+    spanned(memory, memory.room.matrices[A])
+    fit(memory, 0)
     memory.room.vectors[C] = feature @ z
-    ours = weighed(read.X, memory, 0, feature @ feature, feature @ y, -np.inf)
+    ours = weighed(memory, 0, feature @ feature, feature @ y, -np.inf)
     both, logs = np.column_stack([z, feature]), []
     for loose in LOOSE:
         for prior in PRIORS:
@@ -147,11 +177,11 @@ def test_weights_beyond_the_stated_norm_are_found_and_the_least_norm_is_below_th
 def test_the_distance_to_the_norm_is_that_of_the_nearest_weights_within_it() -> None:
     """By multipliers against brute force over the circle of the stated norm."""
     read, memory = after(some_results(6, 60, theta=(3.0, 0.0)))
-    spanned(read.X, memory, memory.room.matrices[A])
-    fit(read.X, memory, 0)
+    spanned(memory, memory.room.matrices[A])
+    fit(memory, 0)
     ours = weigh_norm(read, memory, 0)
-    V = (read.X.T * memory.arms[:, 0]) @ read.X
-    w = np.linalg.solve(V, read.X.T @ memory.readings[0, :, 0])
+    V = (memory.X.T * memory.arms[:, 0]) @ memory.X
+    w = np.linalg.solve(V, memory.X.T @ memory.readings[0, :, 0])
     angle = np.linspace(0.0, 2.0 * np.pi, 20_001)
     edge = np.array([np.cos(angle), np.sin(angle)]) / read.reach[0][:, None]
     logs = []

@@ -1,14 +1,17 @@
 """The alarm keeps quiet while the model is true, at the stated level, and speaks up when it is not."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import recorded_alarms
 import surefoot as sf
 from misbehaving import BOTH, REWARD, SAFETY, Misbehaving
 from surefoot.errors import InvalidInput
-from surefoot.live.model_checks import Finding, ModelChecks
+from surefoot.live.model_checks import ROOM, Finding, ModelChecks
 
 WORLD = sf.worlds.limited()
 PROBLEM = WORLD.default_problem()
@@ -16,6 +19,7 @@ GUARANTEE = sf.SafeGap().guarantee(PROBLEM)
 VALUES = np.vstack([WORLD.values, WORLD.safety_values])
 R = np.array([PROBLEM.reward.noise, PROBLEM.safety[0].noise])
 COUNT = 11  # noise, arms, levels, time and offset of two signals, and one limit
+RECORDED = Path(__file__).with_name("recorded_evidence.json")
 STATION = sf.worlds.base_station()
 
 
@@ -109,6 +113,35 @@ def test_a_norm_that_the_data_contradict_is_an_alarm_for_who_leans_on_it() -> No
     (norm,) = [each for each in tests.findings if each.test == "norm"]
     assert norm.message.startswith("reward: norm 0.2 is stated, and weights of a norm below ")
     assert 0.2 < float(norm.message.split("below ")[1].split()[0]) < np.linalg.norm(WORLD.theta_star)
+
+
+@pytest.mark.parametrize("kind", recorded_alarms.KINDS)
+@pytest.mark.parametrize("shape", recorded_alarms.SHAPES)
+def test_the_evidence_is_what_it_was_however_sums_are_kept(shape: str, kind: str) -> None:
+    """Recorded when the alarm kept sums of every arm, in coordinates by a decomposition of all arms."""
+    recorded = json.loads(RECORDED.read_text())[f"{shape}, {kind}"]
+    now = recorded_alarms.seen(shape, kind)
+    assert [found[:3] for found in now["found"]] == [found[:3] for found in recorded["found"]]
+    for found, before in zip(now["found"], recorded["found"], strict=True):
+        assert found[3] == pytest.approx(before[3], rel=1e-8)
+    for signal, tests in recorded["evidence"].items():
+        assert now["evidence"][signal] == pytest.approx(tests, rel=1e-8, abs=1e-8)
+
+
+def test_the_memory_grows_with_the_arms_that_are_tried_and_can_go_on_elsewhere() -> None:
+    K = 3 * ROOM
+    many = PROBLEM.with_(arms=np.random.default_rng(5).standard_normal((K, 3)))
+    arms, levels, observed = np.arange(K), np.full(K, 0.5), np.random.default_rng(6).standard_normal((K, 2))
+    at_once, by_hundred, moved = (ModelChecks(many, GUARANTEE) for _ in range(3))
+    at_once.take_all(arms, levels, observed, [True] * K)
+    for first in range(0, K, 100):
+        some = slice(first, first + 100)
+        by_hundred.take_all(arms[some], levels[some], observed[some], [True] * len(arms[some]))
+    assert by_hundred.evidence() == at_once.evidence()
+    moved.remember(*by_hundred.remembered())
+    assert moved.evidence() == at_once.evidence()
+    with pytest.raises(ValueError, match="not the words"):
+        moved.remember(ROOM, *by_hundred.remembered()[1:])
 
 
 # -- limits -----------------------------------------------------------------------------------------------------------

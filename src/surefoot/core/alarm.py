@@ -12,7 +12,6 @@ from surefoot.core.alarm_bets import look
 from surefoot.core.alarm_memory import (
     BENT,
     BEYOND,
-    COUNT,
     CROSS,
     LIMIT,
     LOOK,
@@ -104,13 +103,13 @@ def watch(watched: Watched, memory: Memory, k: int, level: float, observed: Vect
     memory.clock[PULLS] = t
     if t >= FIRST_STRETCH << memory.clock[STRETCH] and memory.clock[STRETCH] < STRETCHES - 1:
         memory.clock[STRETCH] += 1
-    rings = False
+    rings, i = False, row_of(watched, memory, k)
     for s in range(len(watched.R)):
         y = max(-LARGEST, min(LARGEST, observed[s] / watched.R[s]))
-        add_reading(watched, memory, s, k, level, y)
+        add_reading(memory, s, i, level, y)
         if s > 0 and asked and y < watched.eta0[s - 1]:
             rings = is_far_beyond(watched, memory, s, y, t) or rings
-    add_level(memory, k, level)
+    add_level(memory, i, level)
     if t >= memory.clock[NOISE_LOOK]:
         memory.clock[NOISE_LOOK] = t + 1 + t // EVERY_PULL
         everything = t >= memory.clock[LOOK]
@@ -120,11 +119,29 @@ def watch(watched: Watched, memory: Memory, k: int, level: float, observed: Vect
     return rings
 
 
+@thin
+def row_of(watched: Watched, memory: Memory, k: int) -> int:
+    """The row of arm k; the next one that is free, where it was never tried. There is room: whoever holds the memory
+    sees to that."""
+    return memory.row[k] - 1 if memory.row[k] > 0 else begin_row(watched, memory, k)
+
+
+@rare
+def begin_row(watched: Watched, memory: Memory, k: int) -> int:
+    """A row for arm k, which is tried for the first time."""
+    i, d = memory.clock[TRIED], watched.features.shape[1]
+    memory.clock[TRIED] = memory.row[k] = i + 1
+    for b in range(d):
+        for a in range(d):
+            memory.X[i, a] += watched.features[k, b] * watched.axes[b, a]
+    return int(i)
+
+
 @kernel
-def add_reading(watched: Watched, memory: Memory, s: int, k: int, level: float, y: float) -> None:
+def add_reading(memory: Memory, s: int, i: int, level: float, y: float) -> None:
     """The sums over the readings of signal s, with one more; those over the levels are still the ones before it."""
-    n, square, j = memory.arms[k, N], level * level, memory.clock[STRETCH]
-    sums = memory.readings[s, k]
+    n, square, j = memory.arms[i, N], level * level, memory.clock[STRETCH]
+    sums = memory.readings[s, i]
     if n > 0.0:
         off = y - level * sums[M] / n
         sums[SCATTER] += off * off * (n / (n + square))
@@ -133,46 +150,42 @@ def add_reading(watched: Watched, memory: Memory, s: int, k: int, level: float, 
     sums[M] += level * y
     sums[M2] += square * y
     memory.signals[s, TOTAL] += y
-    memory.then[1 + s, k, j] += level * y
-    effect = guessed(watched, memory, s, k)
-    add_feature(watched, memory, s, BENT, k, level, effect * square, y)
-    add_feature(watched, memory, s, STRAIGHT, k, level, effect * level, y)
-    add_feature(watched, memory, s, SINCE + j, k, level, effect * level, y)
+    memory.then[1 + s, i, j] += level * y
+    effect = guessed(memory, s, i)
+    add_feature(memory, s, BENT, i, level, effect * square, y)
+    add_feature(memory, s, STRAIGHT, i, level, effect * level, y)
+    add_feature(memory, s, SINCE + j, i, level, effect * level, y)
     memory.signals[s, CROSS] += effect * effect * square * level
 
 
 @kernel
-def guessed(watched: Watched, memory: Memory, s: int, k: int) -> float:
-    """The effect of arm k on signal s as it last looked, where all effects are of mean square 1."""
-    guess, d, total = memory.guess[s], watched.X.shape[1], 0.0
+def guessed(memory: Memory, s: int, i: int) -> float:
+    """The effect of the arm in row i on signal s as it last looked, where all effects are of mean square 1."""
+    guess, d, total = memory.guess[s], memory.X.shape[1], 0.0
     for a in range(d):
-        total += watched.X[k, a] * guess[a]
+        total += memory.X[i, a] * guess[a]
     return total / guess[d] if guess[d] > 0.0 else 0.0
 
 
 @kernel
-def add_feature(watched: Watched, memory: Memory, s: int, f: int, k: int, level: float, value: float, y: float) -> None:
+def add_feature(memory: Memory, s: int, f: int, i: int, level: float, value: float, y: float) -> None:
     """The sums of one feature of the pulls, which was known before the reading y."""
-    sums, d = memory.features[s, f], watched.X.shape[1]
+    sums, d = memory.features[s, f], memory.X.shape[1]
     for a in range(d):
-        sums[a] += value * level * watched.X[k, a]
+        sums[a] += value * level * memory.X[i, a]
     sums[d] += value * value
     sums[d + 1] += value * y
 
 
 @kernel
-def add_level(memory: Memory, k: int, level: float) -> None:
-    """The sums over the levels of arm k, with one more."""
-    sums, square = memory.arms[k], level * level
-    if sums[COUNT] == 0.0:
-        memory.tried[memory.clock[TRIED]] = k
-        memory.clock[TRIED] += 1
-    sums[COUNT] += 1.0
+def add_level(memory: Memory, i: int, level: float) -> None:
+    """The sums over the levels of the arm in row i, with one more."""
+    sums, square = memory.arms[i], level * level
     sums[N] += square
     sums[L] += level
     sums[N3] += square * level
     sums[N4] += square * square
-    memory.then[0, k, memory.clock[STRETCH]] += square
+    memory.then[0, i, memory.clock[STRETCH]] += square
 
 
 @rare

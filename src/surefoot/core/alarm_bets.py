@@ -48,7 +48,6 @@ from surefoot.core.alarm_norm import weigh_norm
 from surefoot.core.alarm_solving import backward, factor, forward, product, regularised, spanned, squares
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.logarithm import log, log1p
-from surefoot.core.types import Matrix
 
 STAKES = (0.01, 0.03, 0.08, 0.16, 0.26, 0.36, 0.44)  # the c of (A1): small ones for a little too much noise
 PRIORS = (0.001, 0.03, 1.0, 30.0, 1000.0)  # the l of (A2), of the feature: large ones for small deviations
@@ -64,15 +63,15 @@ def look(watched: Watched, memory: Memory, everything: bool, briefly: bool) -> b
 
     The evidence of each is written down; briefly: only that which might be enough for an alarm.
     """
-    spans = spanned(watched.X, memory, memory.room.matrices[A])
+    spans = spanned(memory, memory.room.matrices[A])
     if spans:
         for s in range(len(watched.R)):
-            fit(watched.X, memory, s)
+            fit(memory, s)
         if everything:
-            measure_arms(watched.X, memory)
+            measure_arms(memory)
     rings = False
     for s in range(len(watched.R)):
-        rings = judged(watched, memory, s, NOISE, weigh_noise(watched, memory, s, spans)) or rings
+        rings = judged(watched, memory, s, NOISE, weigh_noise(memory, s, spans)) or rings
         if everything and spans:
             for test in range(ARMS, OFFSET + 1):
                 rings = judged(watched, memory, s, test, weigh(watched, memory, s, test, briefly)) or rings
@@ -98,55 +97,52 @@ def judged(watched: Watched, memory: Memory, s: int, test: int, evidence: float)
 
 
 @rare
-def fit(X: Matrix, memory: Memory, s: int) -> None:
+def fit(memory: Memory, s: int) -> None:
     """The weights of signal s, by the factor that is in the room."""
     room, sums = memory.room, memory.room.vectors[Y]
     for a in range(len(sums)):
         sums[a] = 0.0
     for i in range(memory.clock[TRIED]):
-        k = memory.tried[i]
         for a in range(len(sums)):
-            sums[a] += memory.readings[s, k, M] * X[k, a]
+            sums[a] += memory.readings[s, i, M] * memory.X[i, a]
     forward(room.matrices[A], sums, room.vectors[U])
     backward(room.matrices[A], room.vectors[U], room.weights[s])
 
 
 @rare
-def measure_arms(X: Matrix, memory: Memory) -> None:
-    """How well each arm that was tried is known: |x_k|^2 in A^-1."""
+def measure_arms(memory: Memory) -> None:
+    """How well each arm that was tried is known: |x|^2 in A^-1."""
     room = memory.room
     for i in range(memory.clock[TRIED]):
-        k = memory.tried[i]
-        forward(room.matrices[A], X[k], room.vectors[U])
-        room.levers[k] = squares(room.vectors[U])
+        forward(room.matrices[A], memory.X[i], room.vectors[U])
+        room.levers[i] = squares(room.vectors[U])
 
 
 @rare
 def guess_effects(watched: Watched, memory: Memory) -> None:
     """The effects as they look now, of mean square 1; features of later pulls are made with them."""
-    room = memory.room
-    factor(watched.X, memory, 1.0, 0.0, room.matrices[A])
+    room, d = memory.room, memory.X.shape[1]
+    factor(memory, 1.0, 0.0, room.matrices[A])
     for s in range(len(watched.R)):
-        fit(watched.X, memory, s)
-        for a in range(watched.X.shape[1]):
+        fit(memory, s)
+        for a in range(d):
             memory.guess[s, a] = room.weights[s, a]
-        memory.guess[s, watched.X.shape[1]] = sqrt(squares(room.weights[s]))
+        memory.guess[s, d] = sqrt(squares(room.weights[s]))
 
 
 # -- noise ------------------------------------------------------------------------------------------------------------
 
 
 @rare
-def weigh_noise(watched: Watched, memory: Memory, s: int, spans: bool) -> float:
+def weigh_noise(memory: Memory, s: int, spans: bool) -> float:
     """That the least squared residuals are larger than noise of size 1 makes them.                            (A1)"""
     least, t, best = 0.0, memory.clock[PULLS], -inf
     for i in range(memory.clock[TRIED]):
-        k = memory.tried[i]
-        least += memory.readings[s, k, SCATTER]
-        if spans and memory.arms[k, N] > 0.0:
-            slope = memory.readings[s, k, M] / memory.arms[k, N]
-            off = slope - product(watched.X[k], memory.room.weights[s])
-            least += memory.arms[k, N] * off * off
+        least += memory.readings[s, i, SCATTER]
+        if spans and memory.arms[i, N] > 0.0:
+            slope = memory.readings[s, i, M] / memory.arms[i, N]
+            off = slope - product(memory.X[i], memory.room.weights[s])
+            least += memory.arms[i, N] * off * off
     for stake in STAKES:
         best = joined(best, stake * least + t / 2.0 * log(1.0 - 2.0 * stake))
     return best - log(float(len(STAKES)))
@@ -168,32 +164,32 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
     enough = watched.needed[s, test] + price if briefly else -inf
     for i in range(shared_features(test, memory.clock[STRETCH])):
         q, b = load_shared(watched, memory, s, test, i)
-        best = joined(best, weighed(watched.X, memory, s, q, b, enough) - price)
+        best = joined(best, weighed(memory, s, q, b, enough) - price)
     cuts, tilts = (memory.clock[STRETCH] if test == TIME else 1), (1 if test == ARMS else len(TILTS))
-    ways = float(len(watched.X) * (2 * STRETCHES if test == TIME else 2 if test == LEVELS else 1))
+    ways = float(len(watched.features) * (2 * STRETCHES if test == TIME else 2 if test == LEVELS else 1))
     price = log(ways * tilts)
     enough = watched.needed[s, test] + log(ways) if briefly else -inf
     for n in range(memory.clock[TRIED] if test != OFFSET else 0):
-        k, c, q, b = memory.tried[n], 0.0, 0.0, 0.0
+        c, q, b = 0.0, 0.0, 0.0
         for cut in range(cuts):
             if test == LEVELS:
-                c, q, b = memory.arms[k, N3], memory.arms[k, N4], memory.readings[s, k, M2]
+                c, q, b = memory.arms[n, N3], memory.arms[n, N4], memory.readings[s, n, M2]
             elif test == TIME:
                 j = memory.clock[STRETCH] - cut
-                c, b = c + memory.then[0, k, j], b + memory.then[1 + s, k, j]
+                c, b = c + memory.then[0, n, j], b + memory.then[1 + s, n, j]
                 q = c
             else:
-                c, q, b = memory.arms[k, N], memory.arms[k, N], memory.readings[s, k, M]
-            score, rest = b - c * product(watched.X[k], memory.room.weights[s]), q - c * c * memory.room.levers[k]
+                c, q, b = memory.arms[n, N], memory.arms[n, N], memory.readings[s, n, M]
+            score, rest = b - c * product(memory.X[n], memory.room.weights[s]), q - c * c * memory.room.levers[n]
             if rest > UNEXPLAINED * q and score * score >= 2.0 * enough * rest:  # whatever the tilt is
                 for i in range(tilts):
                     tilt = TILTS[i] if test != ARMS else 0.0
-                    left = c - tilt * memory.arms[k, N]
-                    for a in range(watched.X.shape[1]):
-                        memory.room.vectors[C, a] = left * watched.X[k, a]
+                    left = c - tilt * memory.arms[n, N]
+                    for a in range(memory.X.shape[1]):
+                        memory.room.vectors[C, a] = left * memory.X[n, a]
                     found = weighed(
-                        watched.X, memory, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[k, N],
-                        b - tilt * memory.readings[s, k, M], -inf,
+                        memory, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[n, N],
+                        b - tilt * memory.readings[s, n, M], -inf,
                     )  # fmt: skip
                     best = joined(best, found - price)
     return best
@@ -212,19 +208,18 @@ def shared_features(test: int, stretches: int) -> int:
 @rare
 def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> tuple[float, float]:
     """The sums of the i-th feature f that all arms share: of f z in the room's C, and of f^2 and f * reading."""
-    d, into = watched.X.shape[1], memory.room.vectors[C]
+    d, into = memory.X.shape[1], memory.room.vectors[C]
     straight, tilt = memory.features[s, STRAIGHT], TILTS[i % len(TILTS)]
     if test == OFFSET:
         q, b = float(memory.clock[PULLS]), memory.signals[s, TOTAL]
         for a in range(d):
             into[a] = 0.0
         for n in range(memory.clock[TRIED]):
-            k = memory.tried[n]
-            even = SLOPES[i] * product(watched.X[k], watched.even)
-            q += even * (even * memory.arms[k, N] - 2.0 * memory.arms[k, L])
-            b -= even * memory.readings[s, k, M]
+            even = SLOPES[i] * product(memory.X[n], watched.even)
+            q += even * (even * memory.arms[n, N] - 2.0 * memory.arms[n, L])
+            b -= even * memory.readings[s, n, M]
             for a in range(d):
-                into[a] += (memory.arms[k, L] - even * memory.arms[k, N]) * watched.X[k, a]
+                into[a] += (memory.arms[n, L] - even * memory.arms[n, N]) * memory.X[n, a]
         return q, b
     for a in range(d):
         into[a] = -tilt * straight[a]
@@ -244,7 +239,7 @@ def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> 
 
 
 @rare
-def weighed(X: Matrix, memory: Memory, s: int, q: float, b: float, enough: float) -> float:
+def weighed(memory: Memory, s: int, q: float, b: float, enough: float) -> float:
     """The logarithm of the bet on a feature with sums C of the room, q and b; minus infinity if it is not enough.
 
     That is before the price of not knowing the weights.                                                      (A2)
@@ -257,7 +252,7 @@ def weighed(X: Matrix, memory: Memory, s: int, q: float, b: float, enough: float
     backward(room.matrices[A], room.vectors[U], room.vectors[V])
     stray, best = squares(room.vectors[V]), -inf
     for loose in LOOSE:
-        size = regularised(X, memory, loose, room.matrices[B])
+        size = regularised(memory, loose, room.matrices[B])
         forward(room.matrices[B], room.vectors[C], room.vectors[Y])
         left = max(q - squares(room.vectors[Y]), 0.0)
         for prior in PRIORS:

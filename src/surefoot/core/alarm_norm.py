@@ -20,7 +20,7 @@ def weigh_norm(watched: Watched, memory: Memory, s: int) -> float:
     The least-squares weights, cut down to the stated norm, are weights that it allows: so much at most is to be found.
     """
     room, length, needed = memory.room, 0.0, watched.needed[s, NORM]
-    for a in range(watched.X.shape[1]):
+    for a in range(memory.X.shape[1]):
         part = watched.reach[s, a] * room.weights[s, a]
         length += part * part
     if not length > 1.0 or not needed < inf:
@@ -30,7 +30,7 @@ def weigh_norm(watched: Watched, memory: Memory, s: int) -> float:
         return -inf
     best, price = -inf, log(float(len(LOOSE)))
     for loose in LOOSE:
-        size = regularised(watched.X, memory, loose, room.matrices[B])
+        size = regularised(memory, loose, room.matrices[B])
         shorten(room)
         evidence, least = outside(room, watched.reach[s], s, size, 2.0 * (price + needed))
         best = max(best, evidence - price)

@@ -10,31 +10,30 @@ CONDITION = 1e-10  # a direction with less than this share of the information co
 
 
 @rare
-def factor(X: Matrix, memory: Memory, ridge: float, least: float, out: Matrix) -> bool:
+def factor(memory: Memory, ridge: float, least: float, out: Matrix) -> bool:
     """Whether ridge I + sum z z^T has pivots above this share of its largest diagonal; then `out` is its factor."""
-    d, largest = X.shape[1], 0.0
+    X, d, largest = memory.X, memory.X.shape[1], 0.0
     fill_diagonal(out, ridge)
     for i in range(memory.clock[TRIED]):
-        k = memory.tried[i]
         for a in range(d):
-            row, share = out[a], memory.arms[k, N] * X[k, a]
+            row, share = out[a], memory.arms[i, N] * X[i, a]
             for b in range(a + 1):
-                row[b] += share * X[k, b]
+                row[b] += share * X[i, b]
     for a in range(d):
         largest = max(largest, out[a, a])
     return cholesky(out, least * largest)
 
 
 @kernel
-def spanned(X: Matrix, memory: Memory, out: Matrix) -> bool:
+def spanned(memory: Memory, out: Matrix) -> bool:
     """Whether the pulls span; then `out` is the factor of sum z z^T."""
-    return factor(X, memory, 0.0, CONDITION, out)
+    return factor(memory, 0.0, CONDITION, out)
 
 
 @kernel
-def regularised(X: Matrix, memory: Memory, loose: float, out: Matrix) -> float:
+def regularised(memory: Memory, loose: float, out: Matrix) -> float:
     """log det(I + sum z z^T / loose); `out` is the factor of loose I + sum z z^T."""
-    factor(X, memory, loose, 0.0, out)
+    factor(memory, loose, 0.0, out)
     size = 0.0
     for a in range(len(out)):
         size += 2.0 * log(out[a, a]) - log(loose)

@@ -33,19 +33,23 @@ from surefoot.core.alarm_memory import (
     PULLS,
     TESTS,
     TIME,
+    TRIED,
     Watched,
     new_memory,
+    with_room,
 )
 from surefoot.core.parts import Watch
 from surefoot.core.types import Indices, Nothing
 from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
-from surefoot.problem.checks import Floats, number
+from surefoot.problem.checks import Floats, number, some_rows
+from surefoot.problem.span import triangle_of
 from surefoot.progress import compiling
 
 VERSION = 2  # changes whenever a check changes: a study keeps the one it began with
 LEVEL = 0.01
+ROOM = 128  # arms that are tried before the memory grows
 FURTHEST = 1e100  # a norm that so much as this is beyond is none
 REMEDY = "Choose the chance of a false alarm that you accept, for example 0.01."
 NAMES = {NOISE: "noise", ARMS: "arms", LEVELS: "levels", TIME: "time", OFFSET: "offset", LIMIT: "limit", NORM: "norm"}
@@ -82,7 +86,8 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
     n, K = 1 + len(problem.safety), problem.size
     R = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
     norms = [problem.reward.norm, *(limit.norm for limit in problem.safety)]
-    left, sizes, _ = np.linalg.svd(problem.features, full_matrices=False)
+    _, sizes, turns = np.linalg.svd(triangle_of(some_rows(problem.features)), full_matrices=False)
+    axes = turns.T / sizes * np.sqrt(K)
     reach = np.zeros((n, len(sizes)))
     made = np.ones((n, TESTS), bool)
     made[0, LIMIT], made[1:, LIMIT] = False, guarantee.keeps_limits
@@ -92,8 +97,9 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
             with np.errstate(over="ignore", divide="ignore"):
                 reach[s] = np.minimum(np.sqrt(K) * (R[s] / norm) / sizes, FURTHEST)
     return Watched(
-        X=np.ascontiguousarray(left * np.sqrt(K)),
-        even=left.sum(axis=0) / np.sqrt(K),
+        features=problem.features,
+        axes=np.ascontiguousarray(axes),
+        even=problem.features.sum(axis=0) @ axes / K,
         R=R,
         eta0=np.array([limit.eta0 for limit in problem.safety]) / R[1:],
         reach=reach,
@@ -101,12 +107,12 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
     )
 
 
-def simulated_watch(problem: Problem, guarantee: Guarantee, level: float | None) -> Watch:
-    """The alarm over simulated runs, or none."""
+def simulated_watch(problem: Problem, guarantee: Guarantee, level: float | None, max_pulls: int | None = None) -> Watch:
+    """The alarm over simulated runs, or none; no more arms are tried than there are pulls."""
     if level is None:
         return Watch(alarm.begin_nothing, alarm.never_rings, Nothing)
     read = watched(problem, guarantee, level)
-    return Watch(alarm.begin_alarm, alarm.rings, lambda: alarm.Alarm(read, new_memory(read)))
+    return Watch(alarm.begin_alarm, alarm.rings, lambda: alarm.Alarm(read, new_memory(read, max_pulls)))
 
 
 class ModelChecks:
@@ -116,7 +122,7 @@ class ModelChecks:
         self.problem = problem
         self.level = level
         self._read = watched(problem, guarantee, level)
-        self._memory = new_memory(self._read)
+        self._memory = new_memory(self._read, ROOM)
         self._watch = bound(alarm.watch_all, {}, (self._read, self._memory), "the alarm", compiling)
         self._names = ["reward", *(limit.name for limit in problem.safety)]
         self._found: dict[tuple[int, int], Finding] = {}
@@ -140,6 +146,7 @@ class ModelChecks:
 
         A result that this experiment did not ask for says nothing about how it keeps limits.
         """
+        self._make_room(np.array(arms, np.int64))
         results = alarm.Results(
             np.array(arms, np.int64), np.array(levels, np.float64),
             np.array(observed, np.float64, order="C", ndmin=2), np.array(asked, np.int64),
@@ -162,16 +169,24 @@ class ModelChecks:
             found[signal] = {NAMES[test]: self._evidence(s, test) for test in made}
         return found
 
-    def remembered(self) -> tuple[Indices, dict[tuple[int, int], Finding]]:
-        """All that it knows."""
-        return self._memory.whole, self._found
+    def remembered(self) -> tuple[int, Indices, dict[tuple[int, int], Finding]]:
+        """All that it knows, and for how many arms it has room."""
+        return len(self._memory.X), self._memory.whole, self._found
 
-    def remember(self, words: Indices, found: dict[tuple[int, int], Finding]) -> None:
+    def remember(self, room: int, words: Indices, found: dict[tuple[int, int], Finding]) -> None:
         """Goes on from what another one of the same experiment knew."""
+        self._memory = new_memory(self._read, room)
         if words.dtype != self._memory.whole.dtype or words.shape != self._memory.whole.shape:
             raise ValueError("these are not the words of this alarm")
         self._memory.whole[:] = words
         self._found = found
+
+    def _make_room(self, arms: Indices) -> None:
+        """Grows the memory, if that many arms have not been tried before."""
+        new = np.count_nonzero(self._memory.row[np.unique(arms)] == 0)
+        needed = int(self._memory.clock[TRIED] + new)
+        if needed > len(self._memory.X):
+            self._memory = with_room(self._read, self._memory, max(needed, 2 * len(self._memory.X)))
 
     def _evidence(self, s: int, test: int) -> float:
         beyond = test == LIMIT and not self._memory.found[s, test]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import io
 import math
 import numbers
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ Floats = NDArray[np.float64]
 LARGEST = 1e100  # squares and their sums stay far from overflow below this,
 SMALLEST = 1e-100  # and far from vanishing above this
 LONGEST_NAME = 200
+ROWS = 16_384  # of a large table that are worked on at a time
 
 _PLAIN_NUMBERS = {int, float, np.float64}  # exact types: a bool is an int by inheritance only
 
@@ -73,6 +77,12 @@ def vector(field: str, value: object, remedy: str) -> Floats:
 
 def array(field: str, value: object, remedy: str, *, dimensions: int) -> Floats:
     """The numpy array, or what converts itself to one, as floats with the wanted number of dimensions."""
+    with np.errstate(over="ignore"):  # a wider float may become infinite here; the caller refuses that by name
+        return real_numbers(field, value, remedy, dimensions=dimensions).astype(np.float64)
+
+
+def real_numbers(field: str, value: object, remedy: str, *, dimensions: int) -> NDArray[Any]:
+    """The numpy array, or what converts itself to one, of real numbers of whatever type, and not copied."""
     if not hasattr(value, "__array__"):
         raise InvalidInput(field, value, "must be a sequence of numbers", remedy)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -85,8 +95,7 @@ def array(field: str, value: object, remedy: str, *, dimensions: int) -> Floats:
         raise InvalidInput(field, value, f"has {counted(result.ndim, 'dimension')}, not {dimensions}", remedy)
     if result.dtype.kind not in "iuf":
         raise InvalidInput(field, value, f"holds {result.dtype} where real numbers are needed", "Convert it to floats.")
-    with np.errstate(over="ignore"):  # a wider float may become infinite here; the caller refuses that by name
-        return result.astype(np.float64)
+    return result
 
 
 def per_arm(field: str, value: object, names: Sequence[str], remedy: str) -> Floats:
@@ -158,7 +167,7 @@ def did_you_mean(word: object, allowed: Collection[str], hints: Mapping[str, str
         near = difflib.get_close_matches(word.casefold(), folded, n=1)
         if near:
             return f"Did you mean {folded[near[0]]!r}?"
-    some = [repr(candidate) for candidate in list(allowed)[:20]]
+    some = [repr(candidate) for candidate in islice(allowed, 20)]
     return f"Known: {', '.join(some)}{', ...' if len(allowed) > len(some) else ''}."
 
 
@@ -169,7 +178,21 @@ def key_as_field(key: object) -> str:
 
 def frozen(values: Floats) -> Floats:
     """A copy that nobody can write to: its memory is a bytes object."""
-    return np.frombuffer(values.tobytes(), dtype=np.float64).reshape(values.shape)
+    return in_one_piece([np.asarray(values, np.float64)], values.shape)
+
+
+def some_rows(table: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """The table, some rows after the other."""
+    return (table[first : first + ROWS] for first in range(0, len(table), ROWS))
+
+
+def in_one_piece(parts: Iterable[Floats], shape: tuple[int, ...]) -> Floats:
+    """The rows of these parts, one after the other, as an array that nobody can write to. Each part is gone before the
+    next is asked for, so no more than one of them is there beside the whole."""
+    content = io.BytesIO()  # what it holds in the end is handed over and not copied
+    for part in parts:
+        content.write(np.ascontiguousarray(part).data)
+    return np.frombuffer(content.getvalue(), dtype=np.float64).reshape(shape)
 
 
 def _as_float(value: object) -> float:

@@ -1,12 +1,16 @@
-"""The span of the arms: how many dimensions they really have, and their coordinates there."""
+"""The span of the arms: how many dimensions they really have, and their coordinates there.
+
+Arms may be many, so nothing as large as all of them is made on the way: they are read some rows at a time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.problem.checks import Floats
+from surefoot.problem.checks import Floats, some_rows
 
 _SURELY = 1e-8  # ratio of the Gram matrix's eigenvalues far above what rounding leaves of a zero one
 
@@ -26,10 +30,10 @@ def span_of(arms: Floats) -> Span:
     largest size is positive, so that the same arms have the same coordinates wherever the same LAPACK computes them.
     """
     count, dimension = arms.shape
-    scaled = arms / np.abs(arms).max()
-    if count >= 4 * dimension and _plainly_spanning(scaled):
+    largest = largest_of(arms)
+    if count >= 4 * dimension and _plainly_spanning((rows / largest for rows in some_rows(arms)), dimension):
         return Span(arms, np.eye(dimension), True)
-    triangle = np.linalg.qr(scaled, mode="r") if count > dimension else scaled  # the same right singular vectors
+    triangle = triangle_of(rows / largest for rows in some_rows(arms))
     _, sizes, rows = np.linalg.svd(triangle, full_matrices=False)
     rank = int(np.count_nonzero(sizes > max(count, dimension) * np.finfo(np.float64).eps * sizes[0]))
     if rank == dimension:
@@ -41,7 +45,25 @@ def span_of(arms: Floats) -> Span:
     return Span(arms @ basis + 0.0, basis, False)
 
 
-def _plainly_spanning(scaled: Floats) -> bool:
+def largest_of(arms: Floats) -> float:
+    """The largest feature in size; NaN where there is one."""
+    return float(np.maximum(arms.max(), -arms.min()))
+
+
+def triangle_of(parts: Iterable[Floats]) -> Floats:
+    """R of a QR decomposition of the rows of these parts: their singular values, and right singular vectors."""
+    found: Floats | None = None
+    for rows in parts:
+        found = rows if found is None else np.vstack([found, rows])
+        if len(found) > found.shape[1]:
+            found = np.asarray(np.linalg.qr(found, mode="r"))
+    return np.empty((0, 0)) if found is None else found
+
+
+def _plainly_spanning(parts: Iterable[Floats], dimension: int) -> bool:
     """Whether the arms span by so much that the small Gram matrix can tell: the quick way for many arms."""
-    sizes = np.linalg.eigvalsh(scaled.T @ scaled)
+    gram = np.zeros((dimension, dimension))
+    for rows in parts:
+        gram += rows.T @ rows
+    sizes = np.linalg.eigvalsh(gram)
     return bool(sizes[0] > _SURELY * sizes[-1])
