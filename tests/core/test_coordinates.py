@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.core.coordinates import CLOSE, d_optimal, evened
+from surefoot.core.coordinates import CLOSE, MANY, PORTION, d_optimal, evened, leverages
 
 
 def drawn(seed: int, K: int, d: int):  # type: ignore[no-untyped-def]
@@ -50,3 +50,22 @@ def test_equal_arms_stay_equal_to_the_last_digit(K: int) -> None:
         X = np.random.default_rng(seed).standard_normal((K, 3))
         doubled = evened(np.vstack([X, X[::-1]]))
         assert (doubled[:K] == doubled[K:][::-1]).all()
+
+
+@pytest.mark.parametrize("K", [MANY + 1, PORTION + 1])
+def test_many_arms_are_shared_out_among_as_few(K: int) -> None:
+    """No leverage of any arm is much above d, which is what makes shares D-optimal; and most arms have none."""
+    X = drawn(K, K, 5)
+    nu = d_optimal(X)
+    assert leverages(X, (X.T * nu) @ X).max() <= 5.0 * (1.0 + 1.01 * CLOSE)
+    assert nu.sum() == pytest.approx(1.0)
+    assert np.count_nonzero(nu) <= 2 * MANY
+
+
+def test_a_direction_that_only_short_arms_have_is_not_lost() -> None:
+    """More long arms than are looked at first, all of them in a plane: the third direction is in short ones alone."""
+    X = np.vstack([drawn(1, 3 * MANY, 3) * [30.0, 30.0, 0.0], np.tile([0.0, 0.0, 1.0], (20 * MANY, 1))])
+    even = evened(X)
+    assert np.isfinite(even).all()
+    assert (even**2).sum(axis=1).max() <= 3.0 * (1.0 + 2.0 * CLOSE)
+    assert (even[-1] == even[3 * MANY]).all()

@@ -6,12 +6,14 @@ the last digits from machine to machine, and with it a study would be another on
 
 import numpy as np
 
-from surefoot.core.types import Matrix, Vector
+from surefoot.core.types import Indices, Matrix, Vector
 
 STEPS = 200
 CLOSE = 0.05  # stop once no leverage exceeds d by more than this share
 ROUGH = 3  # rounds of evening by equal shares: one does as much as the digits of a square hold
 BITS = 26  # of the entries of a map
+MANY = 4096  # arms: from here on shares are given out among some of them first
+PORTION = 16_384  # arms that are worked on at a time
 
 
 def evened(X: Matrix) -> Matrix:
@@ -19,33 +21,101 @@ def evened(X: Matrix) -> Matrix:
 
     No arm is then much longer than sqrt(d), and identities such as c I mean the same whatever units the features have.
     """
-    even: Matrix = X / np.abs(X).max()
+    even: Matrix = X / max(float(X.max()), -float(X.min()))
     for _ in range(ROUGH):
-        even = mapped(even, np.full(len(X), 1.0 / len(X)))
-    return mapped(even, d_optimal(even))
+        map_rows(even, np.full(len(X), 1.0 / len(X)))
+    map_rows(even, d_optimal(even))
+    return even
 
 
-def mapped(X: Matrix, nu: Vector) -> Matrix:
-    """S^-1/2 x of every arm, for S by these shares. One product after the other, so that equal arms stay equal, and
-    the digits are the same on every machine."""
-    sizes, axes = np.linalg.eigh((X.T * nu) @ X)
+def map_rows(X: Matrix, nu: Vector) -> None:
+    """S^-1/2 x in place of every arm, for S by these shares. One product after the other, so that equal arms stay
+    equal, and the digits are the same on every machine."""
+    sizes, axes = np.linalg.eigh(information(X, nu))
     root = (axes / np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))) @ axes.T
     mantissa, power = np.frexp(root)
     rounded = np.ldexp(np.round(np.ldexp(mantissa, BITS)), power - BITS)
-    total = np.zeros_like(X)
-    for column, row in zip(X.T, rounded, strict=True):
-        total = total + column[:, None] * row
-    return total
+    for some in portions(len(X)):
+        rows = X[some]
+        total = np.zeros_like(rows)
+        for column, row in zip(rows.T, rounded, strict=True):
+            total += column[:, None] * row
+        X[some] = total
 
 
 def d_optimal(Z: Matrix) -> Vector:
-    """Shares nu that about maximise det(sum nu_k z_k z_k^T): each is raised by its leverage, from equal ones on."""
+    """Shares nu that about maximise det(sum nu_k z_k z_k^T): each is raised by its leverage, from equal ones on.
+
+    Of many arms all but a few get next to nothing. So first it is shared out among the longest and some that span, and
+    whoever then has a leverage above d joins them, until nobody has one much above it.
+    """
+    K, d = Z.shape
+    nu, chosen = np.full(K, 1.0 / K), np.arange(K)
+    if K > MANY:
+        chosen = np.union1d(spanning(Z), longest(leverages(Z, information(Z, nu)), MANY))
+    while True:
+        shares = raised(Z[chosen])
+        nu[:] = 0.0
+        nu[chosen] = shares
+        if len(chosen) == K:
+            return nu
+        found = leverages(Z, information(Z[chosen], shares))
+        missed = longest(np.where(nu == 0.0, found, 0.0), MANY)
+        missed = missed[found[missed] > d * (1.0 + CLOSE)]
+        if not len(missed):
+            return nu
+        chosen = np.union1d(chosen, missed)
+
+
+def raised(Z: Matrix) -> Vector:
+    """The shares of d_optimal among these arms."""
     K, d = Z.shape
     nu = np.full(K, 1.0 / K)
     for _ in range(STEPS):
-        leverage = np.einsum("kd,kd->k", Z, np.linalg.solve((Z.T * nu) @ Z, Z.T).T)
+        leverage = leverages(Z, information(Z, nu))
         if leverage.max() <= d * (1.0 + CLOSE):
             break
         nu = nu * leverage / d
     shares: Vector = nu / nu.sum()
     return shares
+
+
+def information(X: Matrix, nu: Vector) -> Matrix:
+    """sum nu_k x_k x_k^T."""
+    parts = [(X[some].T * nu[some]) @ X[some] for some in portions(len(X))]
+    total: Matrix = parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+    return total
+
+
+def leverages(Z: Matrix, S: Matrix) -> Vector:
+    """z . S^-1 z of every arm."""
+    found = np.empty(len(Z))
+    for some in portions(len(Z)):
+        found[some] = np.einsum("kd,kd->k", Z[some], np.linalg.solve(S, Z[some].T).T)
+    return found
+
+
+def spanning(Z: Matrix) -> Indices:
+    """The places of d arms that span: each is the longest across those before it."""
+    left, across, found = (
+        np.einsum("kd,kd->k", Z, Z),
+        np.zeros((Z.shape[1], Z.shape[1])),
+        np.zeros(Z.shape[1], np.int64),
+    )
+    for a in range(Z.shape[1]):
+        found[a] = left.argmax()
+        rest = Z[found[a]] - across.T @ (across @ Z[found[a]])
+        across[a] = rest / np.linalg.norm(rest)
+        left -= (Z @ across[a]) ** 2
+    return found
+
+
+def longest(lengths: Vector, count: int) -> Indices:
+    """The places of the so many largest."""
+    found: Indices = np.argpartition(-lengths, count - 1)[:count]
+    return found
+
+
+def portions(K: int) -> list[slice]:
+    """The arms, some at a time, so that nothing as large as all of them is made on the way."""
+    return [slice(first, first + PORTION) for first in range(0, K, PORTION)]

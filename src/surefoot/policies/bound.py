@@ -63,9 +63,10 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
     )
     many = are_many(len(problem.features))
+    features = problem.features if plan.features is None else plan.features  # the problem's own are read-only: a copy
     return Instance(
-        # A copy: compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
-        X=np.array(problem.features if plan.features is None else plan.features, order="F" if many else "C"),
+        # Compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
+        X=np.require(features, np.float64, ["F" if many else "C", "W"]),
         R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
         dial=dial,

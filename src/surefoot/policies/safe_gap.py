@@ -34,6 +34,8 @@ from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
+from surefoot.problem.checks import some_rows
+from surefoot.problem.span import triangle_of
 from surefoot.sets import directional, mixtures, norm_free
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
@@ -132,7 +134,8 @@ class SafeGap:
 
 def check_known_levels(problem: Problem, features: Matrix) -> None:
     """Refuses known levels at which the arms cannot make all directions known, in the digits that numbers have."""
-    sizes = np.linalg.svd(features * problem.safe_level[:, None], compute_uv=False)
+    pulls = zip(some_rows(features), some_rows(problem.safe_level), strict=True)
+    sizes = np.linalg.svd(triangle_of(rows * levels[:, None] for rows, levels in pulls), compute_uv=False)
     if sizes[-1] ** 2 <= LEAST_KNOWN * (sizes**2).sum():
         k = int(problem.safe_level.argmin())
         reason = "is so small, or so far below the others, that pulls at the known levels teach too little"
