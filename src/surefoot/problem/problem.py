@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Never
 
+import numpy as np
+
 from surefoot.errors import ABSENT, InvalidInput, NotSpanningWarning, counted
 from surefoot.files import as_path
 from surefoot.problem.arms import ArmTable, read_arms, renamed
-from surefoot.problem.checks import Floats, did_you_mean, frozen, known_keys
+from surefoot.problem.checks import ROWS, Floats, did_you_mean, frozen, known_keys, some_rows
 from surefoot.problem.files import read_table, write_table
 from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
+from surefoot.problem.names import Names
 from surefoot.problem.settings import checked_settings, compact_levels
 from surefoot.problem.span import Span, span_of
 
@@ -27,8 +30,9 @@ __all__ = ["Limit", "Problem", "Reward"]
 class Problem:
     """A checked problem that never changes: K arms, a reward, one or more limits, and the certainty asked for.
 
-    arms          rows of features, a mapping from name to features, a data frame with a column "name", or a path to a
-                  CSV or Parquet file with one
+    arms          rows of features, a mapping from name to features, a data frame with a column "name", a path to a CSV
+                  or Parquet file with one, or a path to a .npy file of rows. That, or a numpy memmap that is only read,
+                  stays where it is and is not copied: the file must not change as long as the problem is used
     safe_level    a level at which every arm is known to be safe: one number, one for each arm, or a mapping by name;
                   with a level grid it is rounded down to the grid
     level_grid    the levels that the dial can take; None when it takes them all
@@ -44,12 +48,12 @@ class Problem:
     """
 
     __slots__ = (
-        "__weakref__", "_fingerprint", "_index", "arms", "basis", "delta", "delta_safety", "epsilon", "features",
+        "__weakref__", "_fingerprint", "arms", "basis", "delta", "delta_safety", "epsilon", "features",
         "level_grid", "max_level", "max_step", "names", "rank", "regularization", "reward", "safe_level", "safety",
         "spans",
     )  # fmt: skip
 
-    names: tuple[str, ...]
+    names: Names  # read like a tuple
     arms: Floats  # (K, D) as given
     features: Floats  # (K, d) the same arms in coordinates of their span; `arms` itself when they span
     basis: Floats  # (D, d) orthonormal, features = arms @ basis; the identity when they span
@@ -65,7 +69,6 @@ class Problem:
     delta: float
     delta_safety: float
     regularization: float
-    _index: dict[str, int]
     _fingerprint: str | None
 
     def __init__(
@@ -93,7 +96,7 @@ class Problem:
             "delta_safety": delta_safety, "regularization": regularization, "level_grid": level_grid,
             "max_level": max_level, "max_step": max_step,
         }  # fmt: skip
-        self._settle(ArmTable(table.names, frozen(table.features)), span, settings)
+        self._settle(table, span, settings)
         if not span.spans:
             warnings.warn(_span_notice(self), NotSpanningWarning, stacklevel=2)
 
@@ -158,8 +161,9 @@ class Problem:
 
     def index_of(self, name: str) -> int:
         """The place of the arm with this name, from 0."""
-        if isinstance(name, str) and name in self._index:
-            return self._index[name]
+        found = self.names.find(name)
+        if found is not None:
+            return found
         raise InvalidInput("arm", name, "is not the name of an arm", did_you_mean(name, self.names))
 
     def _settle(self, table: ArmTable, span: Span, settings: Mapping[str, object]) -> None:
@@ -169,7 +173,7 @@ class Problem:
             **checked_settings(table, settings), "names": table.names, "arms": arms, "basis": frozen(span.basis),
             "rank": span.basis.shape[1], "spans": span.spans,
             "features": arms if span.spans else frozen(span.features),
-            "_index": {name: k for k, name in enumerate(table.names)}, "_fingerprint": None,
+            "_fingerprint": None,
         }  # fmt: skip
         for name, value in content.items():
             object.__setattr__(self, name, value)
@@ -268,17 +272,21 @@ def _span_notice(problem: Problem) -> str:
 def _digest(problem: Problem) -> str:
     """SHA-256 over the content: a line of JSON, then the numbers of the arms and levels, little-endian."""
     settings = {key: value for key, value in problem._plain_settings().items() if not key.endswith("_level")}
-    head = ["surefoot problem 1", settings, problem._plain_signals(), problem.names, problem.arms.shape]
-    line = json.dumps(head, sort_keys=True)  # floats as their shortest exact text
-    digest = hashlib.sha256(line.encode() + b"\n")
+    before = json.dumps(
+        ["surefoot problem 1", settings, problem._plain_signals()], sort_keys=True
+    )  # shortest exact text
+    digest = hashlib.sha256(f"{before[:-1]}, [".encode())
+    for first in range(0, problem.size, ROWS):
+        separator = ", " if first else ""
+        digest.update(f"{separator}{json.dumps(problem.names[first : first + ROWS])[1:-1]}".encode())
+    digest.update(f"], {json.dumps(problem.arms.shape)}]\n".encode())
     for numbers in (problem.arms, problem.safe_level, problem.max_level):
-        digest.update(numbers.astype("<f8", copy=False).data)
+        for part in some_rows(numbers):
+            digest.update(np.ascontiguousarray(part + 0.0, "<f8").data)  # minus zero is zero
     return digest.hexdigest()
 
 
-def _restored(
-    kind: type[Problem], names: tuple[str, ...], arms: Floats, span: Span, settings: Mapping[str, object]
-) -> Problem:
+def _restored(kind: type[Problem], names: Names, arms: Floats, span: Span, settings: Mapping[str, object]) -> Problem:
     """The problem that was pickled."""
     problem = object.__new__(kind)
     problem._settle(ArmTable(names, frozen(arms)), span, settings)

@@ -11,6 +11,7 @@ from surefoot.errors import InvalidInput
 from surefoot.problem.arms import ArmTable
 from surefoot.problem.checks import SMALLEST, Floats, frozen, number, per_arm, positive, vector
 from surefoot.problem.limits import Reward, checked_limits
+from surefoot.problem.names import Names
 
 SMALLEST_DELTA = 1e-300  # split over many limits it still has a finite logarithm
 LEAST_REGULARIZATION = 1e-9  # times the longest arm squared; below, the first updates cancel nearly all digits
@@ -42,8 +43,7 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
 
 def compact_levels(levels: Floats) -> float | list[float]:
     """The levels as one number when they are all the same, otherwise as a list."""
-    listed: list[float] = levels.tolist()
-    return listed[0] if len(set(listed)) == 1 else listed
+    return float(levels[0]) if (levels == levels[0]).all() else levels.tolist()
 
 
 def _reward(value: object) -> Reward:
@@ -72,7 +72,7 @@ def _regularization(value: object, features: Floats) -> float:
     return result
 
 
-def _levels(field: str, value: object, names: tuple[str, ...]) -> Floats:
+def _levels(field: str, value: object, names: Names) -> Floats:
     """One level for each arm, above 0 and at most 1."""
     levels = per_arm(field, value, names, _LEVELS)
     wrong = np.flatnonzero(~((levels >= SMALLEST) & (levels <= 1.0)))
@@ -104,7 +104,7 @@ def _grid(value: object) -> tuple[float, ...]:
     return tuple(sorted(set(points.tolist())))
 
 
-def _rounded_down(levels: Floats, grid: tuple[float, ...], names: tuple[str, ...]) -> Floats:
+def _rounded_down(levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
     """The highest level of the grid at or below each known safe level."""
     if not grid:
         return levels
@@ -117,7 +117,7 @@ def _rounded_down(levels: Floats, grid: tuple[float, ...], names: tuple[str, ...
     return np.array(grid)[places]
 
 
-def _check_room(safe: Floats, highest: Floats, names: tuple[str, ...]) -> None:
+def _check_room(safe: Floats, highest: Floats, names: Names) -> None:
     """Nothing, when no arm's highest level is below its safe one."""
     wrong = np.flatnonzero(highest < safe)
     if wrong.size:

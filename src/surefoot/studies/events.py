@@ -2,9 +2,10 @@
 
 import secrets
 import time
-from collections.abc import Mapping
 from typing import Any
 
+from surefoot.core.types import NULL
+from surefoot.live.certificate import NOTHING
 from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, RECALLED, STALE, TOLD, Holding, Told
 from surefoot.live.pulls import Pull, arm_name
 from surefoot.live.readings import packed, unpacked
@@ -45,13 +46,12 @@ def new_writer() -> int:
     return secrets.randbits(63)
 
 
-def asked(pull: Pull, number: int, worker: str | None, index_of: Mapping[str, int]) -> Event:
+def asked(problem: Problem, pull: Pull, worker: str | None) -> Event:
     """A pull was given out, for these reasons."""
     return {
-        "kind": ASK, "number": number, "step": OPENING, "arm": pull.arm, "level": pull.level, "worker": worker,
+        "kind": ASK, "number": pull.number, "step": OPENING, "arm": pull.arm, "level": pull.level, "worker": worker,
         "phase": pull.phase, "margin": pull.margin, "gap": pull.gap,
-        "leader": None if pull.leader is None else index_of[pull.leader],
-        "challenger": None if pull.challenger is None else index_of[pull.challenger],
+        "leader": place_of(problem, pull.leader), "challenger": place_of(problem, pull.challenger),
     }  # fmt: skip
 
 
@@ -130,6 +130,11 @@ def as_result(problem: Problem, event: Event) -> dict[str, Any]:
     readings = unpacked(event["safety"]).tolist()
     safety = dict(zip((limit.name for limit in problem.safety), readings, strict=True))
     return {"reward": event["reward"], "safety": safety, "level": event["level"]}
+
+
+def place_of(problem: Problem, name: str | None) -> int | None:
+    """The arm of this name, the null pull, or nobody."""
+    return None if name is None else NULL if name == NOTHING else problem.index_of(name)
 
 
 def name_of(problem: Problem, arm: int | None) -> str | None:

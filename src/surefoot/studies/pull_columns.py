@@ -66,7 +66,6 @@ class PullColumns:
         self._problem = problem
         self._readings = struct.Struct(f"<{len(problem.safety)}d").unpack
         self._words = Words()
-        self._arms = set(range(-1, problem.size))
         self._arm, self._leader, self._challenger = array("i"), array("i"), array("i")
         self._level, self._reward, self._asked_level, self._margin, self._gap = (array("d") for _ in range(5))
         self._safety = [array("d") for _ in problem.safety]
@@ -99,10 +98,14 @@ class PullColumns:
     def columns(self, start: int = 0, stop: int | None = None) -> list[Column]:
         """The columns of these rows, or of all."""
         part, problem = slice(start, len(self) if stop is None else stop), self._problem
-        names = [*problem.names, None, arm_name(problem, -1)]  # NOBODY and -1 count from the end
 
         def numbers(held: Any, kind: type) -> NDArray[Any]:
             return np.array(held[part], kind)
+
+        def arms(name: str, held: Any) -> Column:
+            """The names of arms; of many arms few are named, and only those are made."""
+            found, places = np.unique(numbers(held, np.int64), return_inverse=True)
+            return Column(name, places, [None if k == NOBODY else arm_name(problem, k) for k in found.tolist()])
 
         def words(name: str, held: Any) -> Column:
             return Column(name, numbers(held, np.int64), self._words.known)
@@ -114,7 +117,7 @@ class PullColumns:
         return [
             Column("number", np.arange(part.start + 1, part.stop + 1, dtype=np.int64)),
             Column("arm", numbers(self._arm, np.int64)),
-            Column("name", numbers(self._arm, np.int64), names),
+            arms("name", self._arm),
             Column("level", numbers(self._level, np.float64)),
             Column("reward", numbers(self._reward, np.float64)),
             *(
@@ -128,8 +131,8 @@ class PullColumns:
             Column("asked_level", numbers(self._asked_level, np.float64)),
             words("phase", self._phase),
             Column("margin", numbers(self._margin, np.float64)),
-            Column("leader", numbers(self._leader, np.int64), names),
-            Column("challenger", numbers(self._challenger, np.int64), names),
+            arms("leader", self._leader),
+            arms("challenger", self._challenger),
             Column("gap", numbers(self._gap, np.float64)),
             Column("imported", numbers(self._imported, np.bool_)),
             words("measured", self._measured),
@@ -174,7 +177,11 @@ class PullColumns:
         ) = zip(*rows, strict=True)  # fmt: skip
         first, count, places = len(self) + 1, len(rows), self._words.places
         named = {*arms, *leaders, *challengers} - {None}
-        if numbers != tuple(range(first, first + count)) or min(arms) < 0 or not named <= self._arms:
+        if (
+            numbers != tuple(range(first, first + count))
+            or min(arms) < 0
+            or not all(arm in range(-1, self._problem.size) for arm in named)
+        ):
             raise ValueError(f"pull {first} is not the next one, or one of an arm that there is not")
         imported = [kind == events.ADD for kind in kinds]
         self._arm.extend(arms)

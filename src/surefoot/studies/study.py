@@ -24,7 +24,7 @@ from surefoot.errors import (
     outside,
 )
 from surefoot.live.audit import AuditReport
-from surefoot.live.certificate import NOTHING, Certificate
+from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.revisable import Revision
@@ -75,7 +75,6 @@ class Study:
         self.intake = settings.intake
         self.alarm_level = settings.alarm_level
         self._handle = Handle(store, identity, name, settings, origin)
-        self._index = {name: k for k, name in enumerate(settings.problem.names)} | {NOTHING: -1}
 
     # -- ask and tell ---------------------------------------------------------------------------------------
 
@@ -107,7 +106,7 @@ class Study:
                 first = ledger.last_number + 1
                 fresh = [pull_of(self.problem, first + i, *each) for i, each in enumerate(chosen)]
                 given.extend(fresh)
-                return [events.asked(pull, pull.number, who, self._index) for pull in fresh]
+                return [events.asked(self.problem, pull, who) for pull in fresh]
             return []
 
         given: list[Pull] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import floor
 
@@ -64,7 +64,7 @@ class Report:
     lower_bound_with_norms: LowerBound | None = None  # for methods that use the stated norms; None where none is stated
     strict_bound: LowerBound | None = None  # the same two from what rejects every correct answer
     strict_bound_with_norms: LowerBound | None = None
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def to_dict(self) -> dict[str, object]:

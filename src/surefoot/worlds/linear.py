@@ -61,7 +61,7 @@ class Linear:
         mu = weight_rows("mu_star", mu_star, dim)
         distribution_code(distribution)
         self._set(
-            arms=frozen(features),
+            arms=features,
             names=labels,
             theta_star=weights("theta_star", theta_star, dim, "Give one number per feature."),
             mu_star=mu,
