@@ -38,6 +38,14 @@ def side_by_side(tree: Any) -> tuple[NDArray[np.uint8], Any]:
     return block, placed(tree)
 
 
+def shapes_of(tree: Any) -> Any:
+    """The same tuples with arrays of zeros of the same shapes and types, which take up no memory."""
+    if isinstance(tree, tuple):
+        fields = [shapes_of(field) for field in tree]
+        return type(tree)(*fields) if hasattr(tree, "_fields") else tuple(fields)
+    return np.broadcast_to(np.zeros((), tree.dtype), tree.shape) if isinstance(tree, np.ndarray) else tree
+
+
 def leaves(tree: Any) -> list[Any]:
     """Everything in nested tuples that is no tuple itself, in order."""
     return [leaf for each in tree for leaf in leaves(each)] if isinstance(tree, tuple) else [tree]

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.core.estimate import Estimate, Scratch, new_estimate, new_scratch
 from surefoot.core.kernel import rare, thin
-from surefoot.core.layout import as_words, leaves, side_by_side
+from surefoot.core.layout import as_words, leaves, shapes_of, side_by_side
 from surefoot.core.levels import Bounds, Levels, new_bounds, new_levels
 from surefoot.core.types import CHALLENGER, LEADER, NULL, Indices, Instance, Vector, Words
 
@@ -52,7 +52,7 @@ class Work(NamedTuple):
 
 def new_state(inst: Instance, sets: Any, own: Any) -> State:
     """A state of zeros, which `begin` fills in; `sets` and `own` show the shapes of what those parts remember."""
-    block, placed = side_by_side((new_estimate(inst), new_levels(inst), sets, own, np.zeros(6, np.int64)))
+    block, placed = side_by_side(shapes_of((new_estimate(inst), new_levels(inst), sets, own, np.zeros(6, np.int64))))
     estimate, levels, sets, own, clock = placed
     return State(estimate, levels, sets, own, clock, as_words(block))
 
@@ -67,7 +67,7 @@ def new_work(inst: Instance) -> Work:
     """Buffers of the right sizes."""
     K, n = len(inst.X), len(inst.R)
     buffers = (new_bounds(inst), np.zeros(K), np.zeros(K), np.zeros(n), new_scratch(inst), np.zeros(4, np.uint64))
-    return Work(*side_by_side(buffers)[1])
+    return Work(*side_by_side(shapes_of(buffers))[1])
 
 
 @rare

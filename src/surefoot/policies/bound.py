@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from surefoot.core import loop, plausible
 from surefoot.core.columns import are_many, columns_of
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
+from surefoot.core.layout import shapes_of
 from surefoot.core.parts import Response, Watch
 from surefoot.core.state import State, Work, new_state, new_work, state_bytes
 from surefoot.core.types import Dial, Instance
@@ -50,6 +52,8 @@ class Faced(NamedTuple):
 def faced(policy: Policy, problem: Problem) -> Faced:
     """The policy, ready for the problem."""
     plan = policy.plan(problem)
+    sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
+    plan = plan._replace(sets=sets, own=shapes_of(plan.own))
     return Faced(policy.name, plan, instance_of(problem, plan))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.errors import InvalidInput
 from surefoot.problem.arms import ArmTable
-from surefoot.problem.checks import SMALLEST, Floats, frozen, number, per_arm, positive, vector
+from surefoot.problem.checks import ROWS, SMALLEST, Floats, frozen, number, per_arm, positive, vector
 from surefoot.problem.limits import Reward, checked_limits
 from surefoot.problem.names import Names
 
@@ -34,8 +34,8 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
         "delta": _chance("delta", settings["delta"], "an answer further off than epsilon"),
         "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
         "regularization": _regularization(settings.get("regularization", 1.0), arms.features),
-        "safe_level": frozen(safe),
-        "max_level": frozen(highest),
+        "safe_level": _held(safe),
+        "max_level": _held(highest),
         "level_grid": grid,
         "max_step": _max_step(settings.get("max_step"), grid, float(safe.min()), float(highest.max())),
     }
@@ -44,6 +44,13 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
 def compact_levels(levels: Floats) -> float | list[float]:
     """The levels as one number when they are all the same, otherwise as a list."""
     return float(levels[0]) if (levels == levels[0]).all() else levels.tolist()
+
+
+def _held(levels: Floats) -> Floats:
+    """The levels as nobody can change them; one number for many arms takes up the room of one."""
+    if len(levels) > ROWS and (levels == levels[0]).all():
+        return np.broadcast_to(frozen(levels[:1]), levels.shape)
+    return frozen(levels)
 
 
 def _reward(value: object) -> Reward:
