@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite, log
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from surefoot.cli.output import Output
 from surefoot.live.pulls import Status
 from surefoot.live.session import Session
+from surefoot.problem.checks import Floats
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -39,13 +42,13 @@ class History:
 
     def __init__(self) -> None:
         self.stride = 1
-        self.points: list[tuple[int, list[float], float | None]] = []
+        self.points: list[tuple[int, Floats, float | None]] = []
 
     def add(self, session: Session) -> None:
         """Keeps where the session stands, when it is time for a point."""
         if session.pulls % self.stride:
             return
-        self.points.append((session.pulls, session.levels.tolist(), session.gap))
+        self.points.append((session.pulls, session.levels, session.gap))
         if len(self.points) >= 2 * POINTS:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
@@ -54,13 +57,13 @@ class History:
         """Keeps where an experiment stands, if it has moved on: for one who does not see every pull."""
         if self.points and self.points[-1][0] == status.pulls:
             return
-        self.points.append((status.pulls, list(status.levels.values()), status.gap))
+        self.points.append((status.pulls, numbers_in(status.levels), status.gap))
         if len(self.points) >= 2 * POINTS:
             self.points = self.points[::2]
 
     def levels_of(self, arm: int) -> list[float]:
         """The certified level of one arm so far."""
-        return [levels[arm] for _, levels, _ in self.points]
+        return [float(levels[arm]) for _, levels, _ in self.points]
 
     def gaps(self) -> list[float]:
         """The gap so far, from where the policy began to decide."""
@@ -121,8 +124,19 @@ def known_gap(status: Status) -> float | None:
 
 def busiest(status: Status) -> list[int]:
     """The few arms that were pulled most, in the order of the problem."""
-    pulls = list(status.pulls_per_arm.values())
-    return sorted(sorted(range(len(pulls)), key=lambda k: -pulls[k])[:ARMS_SHOWN])
+    pulls = numbers_in(status.pulls_per_arm)
+    return sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
+
+
+def names_at(status: Status, places: list[int]) -> list[str]:
+    """The names of the arms in these places."""
+    names: Sequence[str] = getattr(status.levels, "names", None) or tuple(status.levels)
+    return [names[k] for k in places]
+
+
+def numbers_in(table: Mapping[str, float]) -> Floats:
+    """The numbers of all arms, in the order of the problem."""
+    return np.fromiter(table.values(), np.float64, len(table))
 
 
 def picture(title: str, status: Status, keeps_limits: bool, history: History) -> Group:
@@ -146,17 +160,18 @@ def level_table(status: Status, keeps_limits: bool, history: History) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    names, shown = list(status.levels), busiest(status)
+    shown = busiest(status)
+    names, hidden = names_at(status, shown), len(status.levels) - len(shown)
     title = "certified level" if keeps_limits else "level"
     table = Table("arm", title, "", "so far", "pulls", box=None, pad_edge=False, header_style="dim")
     table.columns[-1].justify = "right"
-    for k in shown:
-        level = status.levels[names[k]]
+    for k, name in zip(shown, names, strict=True):
+        level = status.levels[name]
         grown = Text(curve(history.levels_of(k), 0.0, 1.0), "cyan")
         said = f"{level:.3f}" if isfinite(level) else "unknown"
-        table.add_row(Text(names[k]), bar(level), said, grown, f"{status.pulls_per_arm[names[k]]:,}")
-    if len(names) > len(shown):
-        table.add_row(f"and {len(names) - len(shown):,} more", "", "", "", "")
+        table.add_row(Text(name), bar(level), said, grown, f"{status.pulls_per_arm[name]:,}")
+    if hidden:
+        table.add_row(f"and {hidden:,} more", "", "", "", "")
     return table
 
 

@@ -108,6 +108,7 @@ Force = Annotated[bool, _study("--force", words="Replace a file that is there.")
 TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file: arm, level, reward, safety.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="PATH", help="A file that `surefoot study export` wrote.")]
 
+EveryArm = Annotated[bool, _study("--all", words="List every arm, not only those that matter.")]
 LoadIfExists = Annotated[bool, _study("--load-if-exists", words="Continue a study of this name, if it is the same.")]
 Intake = Annotated[
     str, _study("--intake", words=_INTAKE, metavar="WORD", default=True, offer=("by-number", "on-arrival"))

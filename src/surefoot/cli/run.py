@@ -39,7 +39,7 @@ class Experiment:
             "alarms": list(session.alarms),
             "statement": session.statement,
             "policy": policies.to_dict(session.policy),
-            **session.status().to_dict(),
+            **session.status().to_brief_dict(),
             "recommendation": answer and answer.to_dict(),
             "certificate": certificate and certificate.to_dict(),
             "judged": {**vars(self.verdict), "unsafe_share": self.unsafe_share},

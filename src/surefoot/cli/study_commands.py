@@ -66,12 +66,16 @@ def list_(storage: options.Storage = None, json: options.Json = False) -> Job:
 @app.command(cls=help_pages.Command)
 def show(
     name: options.StudyName,
+    every_arm: options.EveryArm = False,
     policy: options.HandedIn = None,
     storage: options.Storage = None,
     json: options.Json = False,
 ) -> Job:
-    """Where a study stands; at its end, the certificate."""
-    return verb(json, "study_status.show", Which(name, storage, policy))
+    """Where a study stands; at its end, the certificate.
+
+    Of many arms it lists those that matter: tried, leading, challenging, best by estimate, or the answer.
+    """
+    return verb(json, "study_status.show", Which(name, storage, policy), every_arm)
 
 
 @app.command(cls=help_pages.Command, epilog=help_pages.STUDY_ASK)

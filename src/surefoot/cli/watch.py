@@ -35,9 +35,9 @@ def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
     seen = look(study)
     if output.json:
         latest = [{"at": at, "what": what} for at, what in seen.latest]
-        past = [{"pulls": each.pulls, "gap": each.gap, "levels": each.levels} for each in past_of(study)]
+        past = [{"pulls": each.pulls, "gap": each.gap, "levels": levels_in(each)} for each in past_of(study)]
         output.json_result(
-            {"status": seen.status.to_dict(), "waiting": seen.waiting, "latest": latest, "history": past}
+            {"status": seen.status.to_brief_dict(), "waiting": seen.waiting, "latest": latest, "history": past}
         )
         return exit_codes.OK
     try:
@@ -53,6 +53,12 @@ def watch_study(output: Output, which: Which, once: bool, every: float) -> int:
     except KeyboardInterrupt:
         output.out.print()  # the view ends, the study goes on
     return exit_codes.OK
+
+
+def levels_in(status: Status) -> dict[str, float]:
+    """The levels that a document holds: of many arms, those that matter."""
+    found: dict[str, float] = status.to_brief_dict()["levels"]
+    return found
 
 
 def past_of(study: Study) -> list[Status]:

@@ -33,7 +33,8 @@ class Learner:
         self._faced = faced(policy, problem)
         self._faced.check_memory()
         self._replay = replay_of(self._faced, compiling)
-        self.state, self.work = self._faced.new_state(), self._faced.new_work()
+        self.work = self._faced.new_work()  # first: what making it takes besides is gone before the state comes
+        self.state = self._faced.new_state()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
         self._expect, self._low, self._high = expect_of(self._faced), *np.zeros((2, len(self._faced.inst.R)))

@@ -17,11 +17,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from surefoot.core.loop import ASKED, OPENED
 from surefoot.core.records import Script
 from surefoot.core.types import DECIDING, Indices
 from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
+from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import Certificate, certify_answer
 from surefoot.live.kept import Runs
 from surefoot.live.kept import Told as Told
@@ -367,11 +370,19 @@ class Ledger:
             gap=self.gap,
             epsilon=self.problem.epsilon,
             leader=arm_name(self.problem, learner.decision.leader) if deciding else None,
-            levels=dict(zip(names, learner.levels.tolist(), strict=True)),
-            pulls_per_arm=dict(zip(names, learner.pulls_per_arm.tolist(), strict=True)),
+            challenger=arm_name(self.problem, learner.decision.challenger) if deciding else None,
+            best_estimate=self._best_estimate(),
+            levels=ByArm(names, learner.levels),
+            pulls_per_arm=ByArm(names, learner.pulls_per_arm),
             overshoots=len(self.overshoots),
             held=[self.held_result(number) for number in self.holding],
         )
+
+    def _best_estimate(self) -> str | None:
+        """The name of the arm whose estimated reward at full level is highest, once anything is known."""
+        estimates = self.learner.estimates
+        best = int(np.argmax(estimates))
+        return self.problem.names[best] if self.learner.pulls and np.isfinite(estimates[best]) else None
 
     def held_result(self, number: int) -> HeldResult:
         """The held result of this pull, in the user's words."""

@@ -1,8 +1,11 @@
 """What an experiment hands out: the next pull with its reasons, an answer, and where it stands."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import isnan
 from typing import Any, Literal, TypeAlias, TypedDict, cast
+
+import numpy as np
 
 from surefoot.core.types import DECIDING, NULL, Decision
 from surefoot.errors import InvalidInput
@@ -15,6 +18,7 @@ Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdo
 
 
 MOST_AT_ONCE = 1_000  # pulls of one question
+MOST_LISTED = 1_000  # arms that are listed one by one where nobody asked for all
 
 
 class PullDocument(TypedDict):
@@ -168,6 +172,8 @@ class StatusDocument(TypedDict):
     gap: float | None
     epsilon: float
     leader: str | None
+    challenger: str | None
+    best_estimate: str | None
     levels: dict[str, float]
     pulls_per_arm: dict[str, int]
     overshoots: int
@@ -184,11 +190,33 @@ class Status:
     gap: float | None
     epsilon: float
     leader: str | None
-    levels: dict[str, float]  # of each arm, certified if the policy keeps limits
-    pulls_per_arm: dict[str, int]
+    challenger: str | None  # who might beat the leader by most
+    best_estimate: str | None  # the arm of the highest estimated reward at full level; None before the first result
+    levels: Mapping[str, float]  # of each arm, certified if the policy keeps limits
+    pulls_per_arm: Mapping[str, int]
     overshoots: int  # pulls that were applied above their certified level
     held: list[HeldResult]  # implausible results that wait for a person
 
     def to_dict(self) -> Any:
-        """The status as plain data: a StatusDocument, with more in it for a study."""
-        return asdict(self)
+        """The status as plain data: a StatusDocument, with more in it for a study. It names every arm."""
+        return self._as_dict(dict(self.levels), dict(self.pulls_per_arm))
+
+    def to_brief_dict(self) -> Any:
+        """The same, but of more than a thousand arms only those that matter; `arms` says how many there are."""
+        if len(self.levels) <= MOST_LISTED:
+            return {**self.to_dict(), "arms": len(self.levels)}
+        names = self.names_that_matter()
+        levels, pulls = ({name: each[name] for name in names} for each in (self.levels, self.pulls_per_arm))
+        return {**self._as_dict(levels, pulls), "arms": len(self.levels)}  # type: ignore[arg-type]
+
+    def names_that_matter(self) -> list[str]:
+        """The arms that were pulled, most often first, after those that lead, challenge or look best."""
+        pulls = np.fromiter(self.pulls_per_arm.values(), np.int64, len(self.pulls_per_arm))
+        tried = np.flatnonzero(pulls)
+        busiest = tried[np.argsort(-pulls[tried], kind="stable")]
+        names: Sequence[str] = getattr(self.pulls_per_arm, "names", None) or tuple(self.pulls_per_arm)
+        first = [name for name in (self.leader, self.challenger, self.best_estimate) if name in self.levels]
+        return list(dict.fromkeys([*first, *(names[k] for k in busiest.tolist())]))
+
+    def _as_dict(self, levels: dict[str, float], pulls_per_arm: dict[str, int]) -> Any:
+        return asdict(replace(self, levels=levels, pulls_per_arm=pulls_per_arm))

@@ -14,13 +14,15 @@ the reward and for the optimistic levels, so the promise holds with probability 
 delta_safety, which pays for the certified levels alone.
 """
 
+import threading
+import weakref
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from surefoot.core.coordinates import evened
+from surefoot.core.coordinates import evened, information
 from surefoot.core.grams import least_squares
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
@@ -45,6 +47,7 @@ FAR_SHARE = 0.1  # of an aim's error, for differences much larger than epsilon
 SAFETY_ELLIPSOID = 0.2
 CONTRADICTION = 0.1  # of delta_safety, beside it: how often true statements may be called contradicted
 REWARD_PRIOR, SAFETY_PRIOR, FAR_PRIOR = 1.0, 0.3, 0.03  # information of the mixtures, as shares of what is planned (C7)
+PLAINLY_KNOWN = 1e-9  # a share that squares show well enough
 LEAST_KNOWN = 1e-11  # the least share that a direction has in the known pulls; core.estimate sees 1e-12
 START = 1e-6  # the regularisation until the pulls span, beside the squared length of an arm at a known level
 
@@ -107,7 +110,7 @@ class SafeGap:
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
         (K, d), m = problem.features.shape, len(problem.safety)
-        features = evened(problem.features)
+        features = evened_once(problem)
         check_known_levels(problem, features)
         reward = problem.delta * REWARD_ELLIPSOID
         low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
@@ -132,8 +135,32 @@ class SafeGap:
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
 
 
+def evened_once(problem: Problem) -> Matrix:
+    """The arms in even coordinates. Of many that takes a while, and a study asks more than once: those of the problem
+    that was faced last are kept as long as it is."""
+    with _keeping:
+        kept = _even.get("last")
+        if kept is None or kept[0]() is not problem:
+            kept = _even["last"] = (weakref.ref(problem, lambda gone: _forget(gone)), evened(problem.features))
+        return kept[1]
+
+
+_keeping = threading.RLock()
+_even: dict[str, tuple[weakref.ref[Problem], Matrix]] = {}
+
+
+def _forget(gone: weakref.ref[Problem]) -> None:
+    """Lets go of the arms of a problem that nobody has any more."""
+    kept = _even.get("last")
+    if kept is not None and kept[0] is gone:
+        del _even["last"]
+
+
 def check_known_levels(problem: Problem, features: Matrix) -> None:
     """Refuses known levels at which the arms cannot make all directions known, in the digits that numbers have."""
+    least, *_ = known = np.linalg.eigvalsh(information(features, problem.safe_level**2))
+    if least > PLAINLY_KNOWN * known.sum():
+        return
     pulls = zip(some_rows(features), some_rows(problem.safe_level), strict=True)
     sizes = np.linalg.svd(triangle_of(rows * levels[:, None] for rows, levels in pulls), compute_uv=False)
     if sizes[-1] ** 2 <= LEAST_KNOWN * (sizes**2).sum():

@@ -33,6 +33,7 @@ class Counter:
         self.pulls = 0
         self.pulls_per_arm = np.zeros(settings.problem.size, np.int64)
         self.levels: Floats = np.full(settings.problem.size, np.nan)  # nobody knows
+        self.estimates: Floats = self.levels
         self.decision, self.margin, self.ending = Decision(PULL, DECIDING, 0, 0.0, NULL, 0.0, NULL, np.nan), 0.0, None
 
     def begin_anew(self) -> None:

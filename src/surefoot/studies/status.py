@@ -1,6 +1,6 @@
 """What one who only looks sees of a study: where it stands, what is open and who has it, what happened last."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypedDict, cast
 
 from surefoot.live.ledger import HELD, OPEN, STATES, Intake
@@ -84,8 +84,8 @@ class StudyStatus(Status):
     head: str  # the hash of the last event: whoever keeps it can prove later that nothing was changed
 
     def to_dict(self) -> StudyStatusDocument:
-        """The status as plain data."""
-        return cast(StudyStatusDocument, asdict(self))
+        """The status as plain data. It names every arm."""
+        return cast(StudyStatusDocument, super().to_dict())
 
 
 def status_of(name: str, max_pulls: int | None, alarm_level: float, ledger: StudyLedger) -> StudyStatus:
