@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 from surefoot.cli import exit_codes
 from surefoot.cli.answers import tell_answer
 from surefoot.cli.job import Which
-from surefoot.cli.live import ARMS_SHOWN, known_gap, phase
+from surefoot.cli.live import known_gap, phase
 from surefoot.cli.output import Output
+from surefoot.cli.study_arms import tell_arms
 from surefoot.errors import counted
 from surefoot.live.certificate import rounded_down
-from surefoot.live.pulls import Pull
+from surefoot.live.pulls import Pull, Recommendation
 from surefoot.studies.lifecycle import load_study
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
-MOST_SHOWN = 40  # arms that matter
 CHANGES = (
     "alarms",
     "pulls",
@@ -61,7 +60,7 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
             }
         )  # fmt: skip
         return exit_codes.ALARM if status.alarms else exit_codes.OK
-    tell_status(output, study, status, everything)
+    tell_status(output, study, status, answer, everything)
     for pull in waiting:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:
@@ -70,7 +69,9 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
     return exit_codes.ALARM if status.alarms else exit_codes.OK
 
 
-def tell_status(output: Output, study: Study, status: StudyStatus, everything: bool = False) -> None:
+def tell_status(
+    output: Output, study: Study, status: StudyStatus, answer: Recommendation | None, everything: bool
+) -> None:
     """Prints where the study stands, in a few lines."""
     from rich.text import Text
 
@@ -88,8 +89,8 @@ def tell_status(output: Output, study: Study, status: StudyStatus, everything: b
         out.print(Text(f"Held, pull {held.number}: {held.surprises}{everyone}", "yellow"))
     for words in status.corrections:
         out.print(Text(f"Put right, {words}", "yellow"))
-    keeps_limits, answer = study.policy.guarantee(study.problem).keeps_limits, study.recommendation
-    tell_levels(output, status, keeps_limits, answer.name if answer else None, everything)
+    keeps_limits = study.policy.guarantee(study.problem).keeps_limits
+    tell_arms(output, status, keeps_limits, answer.name if answer else None, everything)
     counts = [f"{count:,} {state}" for state, count in status.states.items() if count]
     if status.held_back:
         counts.append(f"{counted(status.held_back, 'result')} held back by an earlier pull")
@@ -101,57 +102,6 @@ def tell_status(output: Output, study: Study, status: StudyStatus, everything: b
     if status.late:
         out.print(f"Told late, not counted: pull {', '.join(map(str, status.late))}", soft_wrap=True)
     out.print(Text(f"Head after {counted(status.events, 'event')}: {status.head}", "dim"), soft_wrap=True)
-
-
-def tell_levels(
-    output: Output, status: StudyStatus, keeps_limits: bool, answer: str | None, everything: bool
-) -> None:  # fmt: skip
-    """Prints the arms that matter with their levels, or all; a printed level is never above the certified one.
-
-    Those matter that were tried, that lead, challenge, look best or are the answer; where there are few, all do.
-    """
-    from rich.table import Table
-    from rich.text import Text
-
-    roles = roles_in(status, answer)
-    shown = shown_arms(status, list(roles), everything)
-    table = Table("arm", "certified level" if keeps_limits else "level", "pulls", "", box=None, pad_edge=False)
-    table.header_style, table.columns[2].justify = "dim", "right"
-    for arm in shown:
-        level = rounded_down(status.levels[arm]) if isfinite(status.levels[arm]) else "unknown"
-        table.add_row(Text(arm), level, f"{status.pulls_per_arm[arm]:,}", Text(", ".join(roles.get(arm, [])), "dim"))
-    output.out.print(table)
-    tried = sum(1 for pulls in status.pulls_per_arm.values() if pulls)
-    tried_here = sum(1 for arm in shown if status.pulls_per_arm[arm])
-    rest = [
-        (tried - tried_here, "tried less often"),
-        (len(status.levels) - len(shown) - tried + tried_here, "never tried"),
-    ]
-    for count, words in rest:
-        if count:
-            output.out.print(Text(f"and {counted(count, 'arm')} {words}", "dim"))
-
-
-def roles_in(status: StudyStatus, answer: str | None) -> dict[str, list[str]]:
-    """What there is to say of some arms besides their pulls."""
-    said = {
-        "answer": answer,
-        "leads": status.leader,
-        "challenges": status.challenger,
-        "best estimate": status.best_estimate,
-    }
-    found: dict[str, list[str]] = {}
-    for role, arm in said.items():
-        if arm is not None and arm in status.levels:
-            found.setdefault(arm, []).append(role)
-    return found
-
-
-def shown_arms(status: StudyStatus, first: list[str], everything: bool) -> list[str]:
-    """The names of the arms that are listed: all, where there are few or it is wished; else those that matter."""
-    if everything or len(status.levels) <= ARMS_SHOWN:
-        return list(status.levels)
-    return list(dict.fromkeys([*first, *status.names_that_matter()]))[:MOST_SHOWN]
 
 
 def in_words(pull: Pull) -> str:
