@@ -82,7 +82,7 @@ def test_a_study_of_many_settings_shows_those_that_matter(typed: Callable[..., s
     assert len(typed("study", "watch", "csv", "--once").splitlines()) < 40
     assert len(typed("study", "watch", "csv", "--once", "--json")) < 20_000
     history = json.loads(typed("study", "history", "csv", "--json"))
-    assert [row["name"] for row in history["pulls"]] == [pull["name"] for pull in pulls]
+    assert [row["name"] for row in history["history"]] == [pull["name"] for pull in pulls]
 
 
 def test_of_many_that_were_tried_the_busiest_are_listed(typed: Callable[..., str], tmp_path: Path) -> None:
