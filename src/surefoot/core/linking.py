@@ -6,7 +6,6 @@ the loop takes up all that it reaches, at any depth, before it is optimised as a
 """
 
 # mypy: disable-error-code="no-untyped-call, attr-defined, misc"
-from collections.abc import Iterator
 from typing import Any
 
 from numba import _dynfunc
@@ -37,16 +36,25 @@ class LoopLibrary(JITCodeLibrary):
 
     def finalize(self) -> None:
         """Takes up the parts, also those that only other parts call, and makes machine code of the whole."""
-        self._linking_libraries = list(dict.fromkeys(reached(self)))
+        self._linking_libraries = reached(self)
         super().finalize()
 
 
-def reached(library: Any) -> Iterator[Any]:
-    """The libraries that this one needs: a part stands for itself and for what it calls."""
-    for each in library._linking_libraries:
-        yield each
-        if isinstance(each, PartLibrary):
-            yield from reached(each)
+def reached(library: Any) -> list[Any]:
+    """The libraries that this one needs, each after all that call it: what nobody has called yet is not taken up."""
+    found: dict[Any, None] = {}
+
+    def visit(each: Any) -> None:
+        if each not in found and each not in under_way:
+            under_way.add(each)
+            for called in each._linking_libraries if isinstance(each, PartLibrary) else ():
+                visit(called)
+            found[each] = None
+
+    under_way: set[Any] = set()
+    for each in reversed(library._linking_libraries):
+        visit(each)
+    return list(reversed(found))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
