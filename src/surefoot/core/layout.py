@@ -29,7 +29,7 @@ def side_by_side(tree: Any) -> tuple[NDArray[np.uint8], Any]:
             return type(each)(*fields) if hasattr(each, "_fields") else tuple(fields)
         if not isinstance(each, np.ndarray):
             return each
-        order: Literal["C", "F"] = "C" if each.flags.c_contiguous else "F"
+        order: Literal["C", "F"] = "F" if each.flags.f_contiguous and not each.flags.c_contiguous else "C"
         home = block[start : start + each.nbytes].view(each.dtype).reshape(each.shape, order=order)
         home[...] = each
         start += room(each)

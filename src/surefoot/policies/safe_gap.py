@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from surefoot.core.columns import are_many
 from surefoot.core.coordinates import evened, information
 from surefoot.core.grams import least_squares
 from surefoot.core.kernel import kernel
@@ -141,7 +142,10 @@ def evened_once(problem: Problem) -> Matrix:
     with _keeping:
         kept = _even.get("last")
         if kept is None or kept[0]() is not problem:
-            kept = _even["last"] = (weakref.ref(problem, lambda gone: _forget(gone)), evened(problem.features))
+            features = evened(problem.features)
+            if are_many(len(features)):
+                features = np.asfortranarray(features)  # as compiled code reads them, so that there is one copy
+            kept = _even["last"] = weakref.ref(problem, _forget), features
         return kept[1]
 
 
