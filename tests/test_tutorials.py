@@ -58,6 +58,16 @@ def test_the_page_on_sweeps_grows_loses_a_worker_and_gives_the_same(
     assert found["safe-gap", 0.2] < found["safe-lingape", 0.2]
 
 
+def test_the_page_on_many_arms_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(r"^```(python|text)\n(.*?)^```$", (DOCS / "many_arms.md").read_text("utf-8"), re.M | re.S)
+    (_, code), (_, told) = shown
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "many_arms.md", "exec"), {})
+    assert printed.getvalue() == told
+
+
 # -- pages for authors ------------------------------------------------------------------------------------------------
 
 
