@@ -135,6 +135,10 @@ class Problem:
         rows: list[list[float]] = self.arms.tolist()
         return {**self._plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self._plain_signals()}
 
+    def to_dict_without_arms(self) -> dict[str, object]:
+        """The same without the arms, which may be many."""
+        return {**self._plain_settings(), **self._plain_signals()}
+
     def with_(self, **changes: object) -> Problem:
         """A copy with these changes, checked anew; new arms bring their own names."""
         known_keys("", changes, _KEYS, HINTS)

@@ -124,20 +124,19 @@ def checked_level(alarm_level: object) -> float:
 
 def without_features(problem: Problem) -> dict[str, Any]:
     """The problem as a table, with the names of the arms in place of their features."""
-    table = problem.to_dict()
-    del table["arms"]
-    return {**table, "names": list(problem.names)}
+    return {**problem.to_dict_without_arms(), "names": list(problem.names)}
 
 
 def arms_of(problem: Problem) -> Arms:
     """The features as bytes."""
     count, dimension = problem.arms.shape
-    return Arms(count, dimension, problem.arms.astype(STORED).tobytes())
+    return Arms(count, dimension, problem.arms.astype(STORED, copy=False).tobytes())
 
 
 def problem_in(row: StudyRow, arms: Arms) -> Problem:
     """The problem that was stored; the user was told about its span when it was made."""
-    features = np.frombuffer(arms.content, STORED).astype(np.float64).reshape(arms.count, arms.dimension)
+    content = np.frombuffer(arms.content, STORED).astype(np.float64, copy=False)
+    features = content.reshape(arms.count, arms.dimension)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotSpanningWarning)
         return Problem.from_dict({**json.loads(row.problem), "arms": features})

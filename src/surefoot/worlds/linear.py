@@ -19,6 +19,7 @@ from surefoot.errors import InvalidInput
 from surefoot.problem import Problem, Reward
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
+from surefoot.problem.names import Names
 from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
 from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
@@ -33,7 +34,7 @@ class Linear:
     """A world of known truth: arms, theta_star, mu_star and the size of the noise."""
 
     arms: Floats  # (K, D)
-    names: tuple[str, ...]
+    names: Names
     theta_star: Floats  # (D,)
     mu_star: Floats  # (m, D) in internal units: the more negative x . mu, the more dangerous the arm
     noise: float  # R
