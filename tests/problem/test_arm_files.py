@@ -216,6 +216,9 @@ def test_a_parquet_file_is_read_some_rows_at_a_time(tmp_path: Path, monkeypatch:
     table = read_arms(tmp_path / "arms.parquet")
     assert table.names == tuple(columns["name"])
     assert (table.features == np.column_stack([ROWS_OF_ARMS[:, 0], np.arange(40)])).all()
+    columns["y"] = np.full(40, -0.0)
+    pq.write_table(pa.table(columns), tmp_path / "arms.parquet")
+    assert not np.signbit(read_arms(tmp_path / "arms.parquet").features[:, 1]).any()
     columns["y"] = pa.array([None if k == 30 else 1.0 for k in range(40)])
     pq.write_table(pa.table(columns), tmp_path / "arms.parquet")
     assert "arms['s30'], column 'y'" in refusal(tmp_path / "arms.parquet").field

@@ -126,7 +126,7 @@ def read_parquet(path: Path) -> Held:
             for batch in file.iter_batches(batch_size=BATCH):
                 some, rows = read_frame(arrow.Table.from_batches([batch]), str(path))
                 names.extend(some)
-                yield rows
+                yield rows + 0.0  # minus zero becomes zero
 
         name_column(columns, str(path))
         return names, in_one_piece(parts(), (file.metadata.num_rows, len(columns) - 1))
