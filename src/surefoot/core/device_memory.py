@@ -16,9 +16,9 @@ from surefoot.core.layout import as_words, leaves, side_by_side
 from surefoot.core.types import Indices
 
 WORD = 8  # bytes
-MOST_NEAR = 150  # words of a state in the memory that a block shares: room for 192 threads on a multiprocessor
+MOST_NEAR = 190  # words of a state in the memory that a block shares: room for 128 threads on a multiprocessor
 # What is read at places that only the round knows.
-NEAR = {"columns": ("values",), "estimate": ("v", "est"), "levels": ("last", "low", "high")}
+NEAR = {"columns": ("values", "second"), "estimate": ("v", "v2", "est"), "levels": ("last", "low", "high")}
 
 
 class Access(NamedTuple):

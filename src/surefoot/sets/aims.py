@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
-from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve
+from surefoot.core.linear import dot, forward_solve, transposed_solve
 from surefoot.core.types import Indices, Matrix, Vector
 
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
@@ -38,15 +38,13 @@ class Aims(NamedTuple):
     information: Vector  # (room * each,) sum of squared weights
     value: Vector  # (room * each,) sum of weight * observation
     rest: Vector  # (room * each,) that sum less q . estimate: what the estimate does not explain
-    weight: Vector  # (room * each,) weights in the pull that is being learned
-    along: Vector  # (room * each,) q . V^-1 x of the arm of that pull
-    along2: Vector  # (room * each,) q . V^-2 x of it
+    weight: Vector  # (room * each,) weights in the last pull
 
 
 def new_aims(targets: int, room: int, each: int, d: int) -> Aims:
     """Nothing open yet."""
     rows = room * each
-    numbers = [np.zeros(rows) for _ in range(12)]
+    numbers = [np.zeros(rows) for _ in range(10)]
     place, target = np.zeros(targets, np.int64), np.zeros(room, np.int64)
     return Aims(place, target, np.zeros(1, np.int64), np.zeros((rows, d)), *numbers)
 
@@ -68,15 +66,10 @@ def open_aim(aims: Aims, target: int) -> int:
 
 
 @kernel
-def meet(aims: Aims, a: int, image: Vector, image2: Vector) -> None:
-    """What aim a has in common with the arm that is pulled, whose V^-1 x and V^-2 x these are."""
-    aims.along[a] = long_dot(aims.q[a], image)
-    aims.along2[a] = long_dot(aims.q[a], image2)
-
-
-@kernel
-def weight_of(aims: Aims, a: int, gamma: float, per_round: float, square: float, overlap: float, along: float) -> float:
-    """The weight of aim a at y: square = |y|^2, overlap = x . y and along = q . y, all in V^-1.             (C5)
+def weight_of(
+    information: float, gamma: float, per_round: float, square: float, overlap: float, along: float, met: float
+) -> float:  # fmt: skip
+    """The weight of an aim at y: square = |y|^2, overlap = x . y, along = q . y and met = q . x, all in V^-1.   (C5)
 
     The plain weight is that of least squares, scaled so that q grows with the information about y. The correction
     pulls q back towards y; it is bounded, since early on neither is known well.
@@ -84,15 +77,15 @@ def weight_of(aims: Aims, a: int, gamma: float, per_round: float, square: float,
     if not square > 1e-300:
         return 0.0
     plain = gamma * overlap / square
-    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * aims.along[a])
+    correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * met)
     if abs(correction) > abs(plain):  # mostly not, and a root less to take
-        largest = abs(plain) + sqrt(aims.information[a] * per_round)
+        largest = abs(plain) + sqrt(information * per_round)
         correction = min(max(correction, -largest), largest)
     return plain + correction
 
 
 class Met(NamedTuple):
-    """A pull, as all aims of a signal see it."""
+    """A pull, as all aims of a signal see it. Of an aim beside it, along = q . V^-1 x and along2 = q . V^-2 x."""
 
     gamma: float
     v: float  # x . V^-1 x of its arm
@@ -102,12 +95,22 @@ class Met(NamedTuple):
     unexplained: float  # what the estimate did not expect of the result, times 1 / (1 + gamma^2 v)
 
 
+class Moved(NamedTuple):
+    """How the products of an aim with other arms change by a pull."""
+
+    step: float
+    turn: float
+
+
 @kernel
-def take_in(aims: Aims, a: int, met: Met, x: Vector) -> None:
-    """Aim a after a pull of the arm x, by the weight that it took: all but its products with other arms."""
-    weight, step, q = aims.weight[a], met.gamma * aims.weight[a], aims.q[a]
-    before, before2 = aims.along[a], aims.along2[a]
+def take_in(aims: Aims, a: int, met: Met, x: Vector, weight: float, before: float, before2: float) -> Moved:
+    """Aim a after a pull of the arm x with this weight: all but its products with other arms, and how these move.
+
+    The other two are its along and along2 before the pull.
+    """
+    step, q = met.gamma * weight, aims.q[a]
     now, now2 = before + step * met.v, before2 + step * met.v2  # with what the pull adds to q
+    aims.weight[a] = weight
     aims.information[a] += weight * weight
     aims.rest[a] += (weight - met.gamma * before) * met.unexplained
     aims.value[a] += weight * met.observed
@@ -115,23 +118,19 @@ def take_in(aims: Aims, a: int, met: Met, x: Vector) -> None:
     aims.fit2[a] += step * (before2 + now2) + met.share * now * (met.share * met.v2 * now - 2.0 * now2)
     for c in range(len(x)):
         q[c] += step * x[c]
-    aims.along[a], aims.along2[a] = now, now2
+    return Moved(step - met.share * now, met.share * (now2 - met.share * met.v2 * now))
 
 
 @thin
-def turned(product: float, aims: Aims, a: int, met: Met, overlap: float) -> float:
+def turned(product: float, moved: Moved, overlap: float) -> float:
     """x_b . V^-1 q after the pull; overlap = x_b . V^-1 x before it."""
-    step: float = met.gamma * aims.weight[a] - met.share * aims.along[a]
-    return product + overlap * step
+    return product + overlap * moved.step
 
 
 @thin
-def turned2(product: float, aims: Aims, a: int, met: Met, overlap: float, overlap2: float) -> float:
+def turned2(product: float, moved: Moved, overlap: float, overlap2: float) -> float:
     """x_b . V^-2 q after the pull; overlap2 = x_b . V^-2 x before it."""
-    now, share = aims.along[a], met.share
-    step: float = met.gamma * aims.weight[a] - share * now
-    turn: float = share * (aims.along2[a] - share * met.v2 * now)
-    return product + overlap2 * step - overlap * turn
+    return product + overlap2 * moved.step - overlap * moved.turn
 
 
 @kernel

@@ -7,7 +7,7 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve, weighted_sum
 from surefoot.core.state import Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
-from surefoot.sets.aims import Met, is_open, meet, open_aim, refresh_aim, take_in, turned, turned2, weight_of
+from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, take_in, turned, turned2, weight_of
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
 
@@ -76,11 +76,9 @@ def learn(
             image(inst, state.estimate, g, k, memory.image)
             image_twice(state.estimate, g, memory.image, memory.image2)
         if s == 0:
-            ask_for_leads(inst, memory, state, k, gamma, of_leader)
-            take_in_leads(inst, memory, state, k, gamma, observed[0])
+            learn_leads(inst, memory, state, k, gamma, observed[0], of_leader)
         else:
-            ask_for_limit(inst, memory, state, k, gamma, s)
-            take_in_limit(inst, memory, state, k, gamma, observed[s], s)
+            learn_limit(inst, memory, state, k, gamma, observed[s], s)
 
 
 @rare
@@ -103,20 +101,22 @@ def met_by(inst: Instance, state: State, k: int, gamma: float, observed: float, 
 
 
 @kernel
-def ask_for_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma: float, of_leader: float) -> None:
-    """The weight of every aim at the reward in a pull of arm k at level gamma.                              (C5)
+def learn_leads(
+    inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, of_leader: float
+) -> None:  # fmt: skip
+    """The aims at the reward after a pull of arm k at level gamma, each with the weight that it takes in it.    (C5)
 
     The leader is asked about by the other arms; about the leader it is the challenger that asks.
     """
-    estimate, levels, aims = state.estimate, state.levels, memory.reward
-    K, g = len(estimate.N), inst.gram_of[0]
+    estimate, levels, aims, compared = state.estimate, state.levels, memory.reward, memory.compared[0]
+    K, g, x, met = len(estimate.N), inst.gram_of[0], inst.X[k], met_by(inst, state, k, gamma, observed, 0)
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k = diagonal(estimate, g), column(inst, estimate, g, k)
+    v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
     column_i, column_j = column(inst, estimate, g, max(i, 0)), column(inst, estimate, g, max(j, 0))
     for n in range(aims.opened[0]):
-        meet(aims, n, memory.image, memory.image2)
-        a = aims.target[n]
+        a, q = aims.target[n], aims.q[n]
+        before, before2 = long_dot(q, memory.image), long_dot(q, memory.image2)
         rival = j if a == i else i
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
         x_a, level_a = (a, levels.high[a]) if a < K else (x_b, 0.0)
@@ -126,51 +126,31 @@ def ask_for_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma:
             square = 0.0
         along = level_a * aims.own[n] - level_b * (of_leader if a == i else aims.rival[n])
         common = level_a * column_k[x_a] - level_b * column_k[x_b]
-        aims.weight[n] = weight_of(aims, n, gamma, per_round, square, common, along)
-
-
-@kernel
-def take_in_leads(inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float) -> None:
-    """The aims at the reward after a pull of arm k, by the weights that they took."""
-    estimate, aims, K, g, compared = state.estimate, memory.reward, len(inst.X), inst.gram_of[0], memory.compared[0]
-    met = met_by(inst, state, k, gamma, observed, 0)
-    x, column_k, second_k = inst.X[k], column(inst, estimate, g, k), second_column(inst, estimate, g, k)
-    for n in range(aims.opened[0]):
-        take_in(aims, n, met, x)
-        a = aims.target[n]
+        weight = weight_of(aims.information[n], gamma, per_round, square, common, along, before)
+        moved = take_in(aims, n, met, x, weight, before, before2)
         if a < K:
-            aims.own[n] = turned(aims.own[n], aims, n, met, column_k[a])
-            aims.own2[n] = turned2(aims.own2[n], aims, n, met, column_k[a], second_k[a])
+            aims.own[n] = turned(aims.own[n], moved, column_k[a])
+            aims.own2[n] = turned2(aims.own2[n], moved, column_k[a], second_k[a])
         if compared >= 0:
-            aims.rival[n] = turned(aims.rival[n], aims, n, met, column_k[compared])
-            aims.rival2[n] = turned2(aims.rival2[n], aims, n, met, column_k[compared], second_k[compared])
+            aims.rival[n] = turned(aims.rival[n], moved, column_k[compared])
+            aims.rival2[n] = turned2(aims.rival2[n], moved, column_k[compared], second_k[compared])
 
 
 @kernel
-def ask_for_limit(inst: Instance, memory: "Memory", state: State, k: int, gamma: float, s: int) -> None:
-    """The weight of every aim at limit s in a pull of arm k at level gamma.                                 (C5)"""
-    estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
-    per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k = diagonal(estimate, g), column(inst, estimate, g, k)
-    for n in range(aims.opened[0]):
-        b, a = aims.target[n], n * each + s - 1
-        meet(aims, a, memory.image, memory.image2)
-        aims.weight[a] = weight_of(aims, a, gamma, per_round, v[b], column_k[b], aims.own[a])
-
-
-@kernel
-def take_in_limit(
+def learn_limit(
     inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, s: int
-) -> None:
-    """The aims at limit s after a pull of arm k, by the weights that they took."""
+) -> None:  # fmt: skip
+    """The aims at limit s after a pull of arm k at level gamma, each with the weight that it takes in it.       (C5)"""
     estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
-    met = met_by(inst, state, k, gamma, observed, s)
-    x, column_k, second_k = inst.X[k], column(inst, estimate, g, k), second_column(inst, estimate, g, k)
+    per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), inst.X[k], met_by(inst, state, k, gamma, observed, s)
+    v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
     for n in range(aims.opened[0]):
         b, a = aims.target[n], n * each + s - 1
-        take_in(aims, a, met, x)
-        aims.own[a] = turned(aims.own[a], aims, a, met, column_k[b])
-        aims.own2[a] = turned2(aims.own2[a], aims, a, met, column_k[b], second_k[b])
+        before, before2 = long_dot(aims.q[a], memory.image), long_dot(aims.q[a], memory.image2)
+        weight = weight_of(aims.information[a], gamma, per_round, v[b], column_k[b], aims.own[a], before)
+        moved = take_in(aims, a, met, x, weight, before, before2)
+        aims.own[a] = turned(aims.own[a], moved, column_k[b])
+        aims.own2[a] = turned2(aims.own2[a], moved, column_k[b], second_k[b])
 
 
 @rare
