@@ -53,7 +53,8 @@ def test_those_matter_that_lead_challenge_look_best_or_were_pulled() -> None:
 
 def test_a_brief_document_names_the_arms_that_matter_and_says_how_many_there_are() -> None:
     few, many = status(MOST_LISTED), status(MOST_LISTED + 1)
-    assert few.to_brief_dict() == {**few.to_dict(), "arms": MOST_LISTED}
+    roles = {"challenger": "a2", "best_estimate": "a9"}
+    assert few.to_brief_dict() == {**few.to_dict(), "arms": MOST_LISTED, **roles}
     assert many.to_brief_dict()["levels"] == dict.fromkeys(["a4", "a2", "a9", "a8", "a1001"], 0.25)
     assert many.to_brief_dict()["pulls_per_arm"] == {"a4": 5, "a2": 0, "a9": 0, "a8": 2, "a1001": 2}
     assert many.to_brief_dict()["arms"] == MOST_LISTED + 1

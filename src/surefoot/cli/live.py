@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from surefoot.cli.output import Output
-from surefoot.live.pulls import Status
+from surefoot.live.pulls import MOST_LISTED, Status
 from surefoot.live.session import Session
 from surefoot.problem.checks import Floats
 
@@ -42,13 +42,13 @@ class History:
 
     def __init__(self) -> None:
         self.stride = 1
-        self.points: list[tuple[int, Floats, float | None]] = []
+        self.points: list[tuple[int, list[float] | Floats, float | None]] = []
 
     def add(self, session: Session) -> None:
         """Keeps where the session stands, when it is time for a point."""
         if session.pulls % self.stride:
             return
-        self.points.append((session.pulls, session.levels, session.gap))
+        self.points.append((session.pulls, compact(session.levels), session.gap))
         if len(self.points) >= 2 * POINTS:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
@@ -57,7 +57,7 @@ class History:
         """Keeps where an experiment stands, if it has moved on: for one who does not see every pull."""
         if self.points and self.points[-1][0] == status.pulls:
             return
-        self.points.append((status.pulls, numbers_in(status.levels), status.gap))
+        self.points.append((status.pulls, compact(numbers_in(status.levels)), status.gap))
         if len(self.points) >= 2 * POINTS:
             self.points = self.points[::2]
 
@@ -126,6 +126,11 @@ def busiest(status: Status) -> list[int]:
     """The few arms that were pulled most, in the order of the problem."""
     pulls = numbers_in(status.pulls_per_arm)
     return sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
+
+
+def compact(levels: Floats) -> list[float] | Floats:
+    """The levels as a list, or where they are many as an array, which takes up a quarter of it."""
+    return levels.tolist() if len(levels) <= MOST_LISTED else levels
 
 
 def names_at(status: Status, places: list[int]) -> list[str]:

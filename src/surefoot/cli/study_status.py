@@ -54,7 +54,7 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
         output.json_result(
             {
                 "alarms": status.alarms, "statement": study.statement, "storage": study.storage,
-                "status": {**status.to_dict(), "arms": len(status.levels)} if everything else status.to_brief_dict(),
+                "status": {**status.to_brief_dict(), **status.to_dict()} if everything else status.to_brief_dict(),
                 "open": [pull.to_dict() for pull in waiting],
                 "recommendation": answer and answer.to_dict(), "certificate": certificate and certificate.to_dict(),
             }

@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot.core.types import DECIDING, NULL, Decision
 from surefoot.errors import InvalidInput
+from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import NOTHING
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count
@@ -172,8 +173,6 @@ class StatusDocument(TypedDict):
     gap: float | None
     epsilon: float
     leader: str | None
-    challenger: str | None
-    best_estimate: str | None
     levels: dict[str, float]
     pulls_per_arm: dict[str, int]
     overshoots: int
@@ -199,15 +198,19 @@ class Status:
 
     def to_dict(self) -> Any:
         """The status as plain data: a StatusDocument, with more in it for a study. It names every arm."""
-        return self._as_dict(dict(self.levels), dict(self.pulls_per_arm))
+        document = asdict(replace(self, levels=in_full(self.levels), pulls_per_arm=in_full(self.pulls_per_arm)))
+        return {key: value for key, value in document.items() if key not in ("challenger", "best_estimate")}
 
     def to_brief_dict(self) -> Any:
-        """The same, but of more than a thousand arms only those that matter; `arms` says how many there are."""
-        if len(self.levels) <= MOST_LISTED:
-            return {**self.to_dict(), "arms": len(self.levels)}
-        names = self.names_that_matter()
-        levels, pulls = ({name: each[name] for name in names} for each in (self.levels, self.pulls_per_arm))
-        return {**self._as_dict(levels, pulls), "arms": len(self.levels)}  # type: ignore[arg-type]
+        """The same, but of more than a thousand arms only those that matter: who leads, who challenges, whose estimate
+        is best, and who was tried. `arms` says how many there are."""
+        known: Any = (self.levels, self.pulls_per_arm)
+        if len(self.levels) > MOST_LISTED:
+            names = self.names_that_matter()
+            known = [{name: each[name] for name in names} for each in known]
+        document = replace(self, levels=known[0], pulls_per_arm=known[1]).to_dict()
+        said = {"arms": len(self.levels), "challenger": self.challenger, "best_estimate": self.best_estimate}
+        return {**document, **said}
 
     def names_that_matter(self) -> list[str]:
         """The arms that were pulled, most often first, after those that lead, challenge or look best."""
@@ -218,5 +221,7 @@ class Status:
         first = [name for name in (self.leader, self.challenger, self.best_estimate) if name in self.levels]
         return list(dict.fromkeys([*first, *(names[k] for k in busiest.tolist())]))
 
-    def _as_dict(self, levels: dict[str, float], pulls_per_arm: dict[str, int]) -> Any:
-        return asdict(replace(self, levels=levels, pulls_per_arm=pulls_per_arm))
+
+def in_full(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table as a dict."""
+    return table.plain() if isinstance(table, ByArm) else dict(table)
