@@ -186,8 +186,8 @@ def beside(place: Path, *endings: str) -> Iterator[Path]:
 
 @contextmanager
 def held_beside(place: Path, mode: int) -> Iterator[tuple[Path, int]]:
-    """A new file in the same folder, for those who must be given a path: its name, to be removed as soon as they have it
-    open, and a descriptor. From the first instant of that name it is locked, for as long as its maker lives."""
+    """A new file in the same folder for those who must be given a path: its name, to be removed as soon as they have
+    opened it, and a descriptor. From the first instant of that name it is locked, for as long as its maker lives."""
     part = place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}{HELD}")
     with unnamed(place, mode) as descriptor:
         with suppress(OSError):  # a file system without locks, on which nobody is taken for dead
