@@ -8,6 +8,7 @@ import surefoot as sf
 from surefoot.live.revisable import RevisableLedger
 
 WHO = {"reason": "a scale was off", "by": "Ada"}
+FACTS = ["outstanding", "counts", "known", "raised", "due", "revisions", "confirmed", "mismatches", "end", "anew"]
 
 
 def put_right(study: sf.Study, first: int, last: int) -> None:
@@ -24,18 +25,7 @@ def assert_same_when_opened_again(study: sf.Study) -> None:
     again = sf.load_study(study.name, study.storage)
     mine, other = study._handle.view(itself), again._handle.view(itself)
     np.testing.assert_array_equal(mine.learner.state.whole, other.learner.state.whole)
-    for fact in (
-        "outstanding",
-        "counts",
-        "known",
-        "raised",
-        "due",
-        "revisions",
-        "confirmed",
-        "mismatches",
-        "end",
-        "anew",
-    ):
+    for fact in FACTS:
         assert getattr(mine, fact) == getattr(other, fact), fact
     assert again.status() == study.status()
     assert again.audit().clean
