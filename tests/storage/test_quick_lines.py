@@ -108,6 +108,15 @@ def test_numbers_that_need_other_words_are_verified_as_well(value: float) -> Non
     assert len(list(verified(ORIGIN, rows))) == 3
 
 
+@pytest.mark.parametrize("stored", [None, 5, 2**40, 1.5, "text", b"", bytes(32)])
+def test_what_is_no_hash_breaks_the_chain(stored: object) -> None:
+    (written,) = chained(ORIGIN, [TOLD])
+    with pytest.raises(ChainBroken):
+        list(verified(ORIGIN, [row_of({**written, "hash": stored})]))
+    kept = [row_of({**written, "hash": kind(written["hash"])}) for kind in (bytearray, memoryview)]
+    assert [len(list(verified(ORIGIN, [row]))) for row in kept] == [1, 1]
+
+
 VALUES = st.one_of(st.none(), st.integers(-9, 2**63), st.floats(), st.text(max_size=4), st.booleans(), st.binary())
 
 

@@ -186,7 +186,7 @@ class RevisableLedger(Ledger):
         self.learner.replay(script)
         if self.checks is not None:
             self.checks = ModelChecks(self.problem, self.learner.guarantee, self.checks.level)
-            self._watch(numbers, script, script.pull)
+            self._watch(numbers, (script.arm, script.applied, script.observed))
             self.known &= {finding.message for finding in self.checks.findings}
         self._last = numbers[-1] if numbers else 0
         self._wait_again(taken)

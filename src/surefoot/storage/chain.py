@@ -95,15 +95,21 @@ def chained(before: bytes, events: Iterable[Mapping[str, Any]]) -> Iterator[dict
 def verified(before: bytes, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """The rows as they are read, each once its hash is found to follow from it; ChainBroken where it does not."""
     for row in rows:
-        stored = row[_HASH]
-        try:
-            line = quick_line(row)
-            found = None if line is None else hashed_line(before, line)
-            if found is None or found != stored:  # it may be written in another way
-                found = hashed(before, row)
-        except (ValueError, TypeError, struct.error):  # what cannot have been written
-            raise ChainBroken(row[_SEQUENCE]) from None
-        if stored is None or bytes(stored) != found:
+        if not follows(before, row):
             raise ChainBroken(row[_SEQUENCE])
-        before = found
+        before = row[_HASH]
         yield row
+
+
+def follows(before: bytes, row: Sequence[Any]) -> bool:
+    """Whether the hash in the row is the one of its values after this hash."""
+    stored = row[_HASH]
+    if type(stored) is not bytes and not isinstance(stored, bytearray | memoryview):
+        return False
+    try:
+        line = quick_line(row)
+        if line is not None and hashed_line(before, line) == stored:
+            return True
+        return hashed(before, row) == bytes(stored)  # it may be written in another way
+    except (ValueError, TypeError, struct.error, OverflowError):  # what cannot have been written
+        return False
