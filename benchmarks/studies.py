@@ -1,5 +1,5 @@
-"""How long large studies take to open, with a snapshot and without, how much memory that takes, and then to ask and to
-tell, on SQLite.
+"""How long large studies take to open, with a snapshot and without, and to give their history as a frame and as CSV,
+how much memory that takes, and then to ask and to tell, on SQLite.
 
 Writes studies.json beside this file. The studies are made by the policy itself and stored in bulk: only opening, asking
 and telling are measured, each against the figure that is asked of it, once everything is imported and the compiled code
@@ -7,6 +7,7 @@ is loaded. Medians, because machines are noisy.
 
     python benchmarks/studies.py               both sizes
     python benchmarks/studies.py 10000x4       so many pulls of so many arms, and no file is written
+    python benchmarks/studies.py 2000x4        a minute, to see that all of it works
 """
 
 import json
@@ -33,7 +34,7 @@ from surefoot.studies import events
 
 HERE = Path(__file__).parent
 SIZES = {"100000x100": 0.5, "1000000x4": 3.0}  # pulls and arms; seconds to open one with a snapshot
-ASKED = {"ask_ms": 5.0, "tell_ms": 10.0}
+ASKED = {"ask_ms": 5.0, "tell_ms": 10.0, "history_s": 15.0}  # the last for a million pulls
 OPENINGS, STEPS, BULK = 5, 3_000, 20_000
 
 IN_A_NEW_PROCESS = """
@@ -45,6 +46,28 @@ study = sf.load_study("large", sys.argv[1])
 seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 assert study.status().mismatches == 0 and study.status().pulls >= int(sys.argv[2])
 print(seconds, after / 1024)
+"""
+
+HISTORY = """
+import io, resource, sys, time
+import surefoot as sf
+from surefoot.studies.history_files import pulls_of, write_csv
+import pandas
+
+class Counted(io.TextIOBase):
+    size = 0
+    def write(self, words):
+        self.size += len(words)
+        return len(words)
+
+study = sf.load_study("large", sys.argv[1])
+if sys.argv[2] == "frame":
+    begin = time.perf_counter()
+    rows = len(study.history)
+else:
+    begin, file = time.perf_counter(), Counted()
+    write_csv(pulls_of("large", sys.argv[1]), file.write)
+print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
@@ -72,6 +95,7 @@ def measured(path: Path, pulls: int, arms: int) -> dict[str, float]:
         snapshot.unlink(missing_ok=True)
         whole.append(opened(storage, pulls))
     again = [opened(storage, pulls) for _ in range(OPENINGS)]
+    told = {form: in_a_new_process(f"history as {form}", HISTORY, storage, form) for form in ("frame", "csv")}
     return {
         "file_mb": path.stat().st_size / 1e6,
         "snapshot_kb": snapshot.stat().st_size / 1e3 if snapshot.exists() else 0.0,
@@ -79,7 +103,11 @@ def measured(path: Path, pulls: int, arms: int) -> dict[str, float]:
         "open_without_mb": min(memory for _, memory in whole),
         "open_s": statistics.median(seconds for seconds, _ in again),
         "open_mb": statistics.median(memory for _, memory in again),
-        **steps(storage, world),
+        "history_s": told["frame"][0],
+        "history_mb": told["frame"][1],
+        "history_csv_s": told["csv"][0],
+        "history_csv_mb": told["csv"][1],
+        **steps(storage, world, min(STEPS, pulls)),
     }
 
 
@@ -124,21 +152,26 @@ def happened(study: sf.Study, world: sf.worlds.Linear, pulls: int) -> Iterator[d
 
 def opened(storage: str, pulls: int) -> tuple[float, float]:
     """Seconds to open the study in a new process, and the megabytes that all of that process takes up at most."""
-    command = [sys.executable, "-c", IN_A_NEW_PROCESS, storage, str(pulls)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    return in_a_new_process("opened", IN_A_NEW_PROCESS, storage, str(pulls))
+
+
+def in_a_new_process(what: str, code: str, *words: str) -> tuple[float, float]:
+    """The seconds and megabytes that it prints."""
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    seconds, memory = done.stdout.split()
-    return float(seconds), float(memory)
+    seconds, memory = map(float, done.stdout.split())
+    print(f"  {what}: {seconds:.2f} s, {memory:.0f} MB", file=sys.stderr, flush=True)
+    return seconds, memory
 
 
-def steps(storage: str, world: sf.worlds.Linear) -> dict[str, float]:
+def steps(storage: str, world: sf.worlds.Linear, count: int) -> dict[str, float]:
     """Milliseconds to ask and to tell, one after the other, each on the disk when it returns. On the way a snapshot is
     written."""
     study = sf.load_study("large", storage)
     asking: list[float] = []
     telling: list[float] = []
-    for step in range(-10, STEPS):  # the first ones load compiled code
+    for step in range(-10, count):  # the first ones load compiled code
         begin = time.perf_counter()
         pull = study.ask()
         between = time.perf_counter()

@@ -19,7 +19,13 @@ from typing import BinaryIO
 
 from surefoot.errors import InvalidInput
 
+try:
+    import fcntl
+except ImportError:  # another system
+    fcntl = None  # type: ignore[assignment]
+
 UNFINISHED = ".part"
+HELD = f".held{UNFINISHED}"  # one that is locked while its maker lives
 STALE = 600.0  # seconds; younger ones may belong to another process at work in the same folder
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a used up quota, a file as large as it may be
 _ROOM = "The disk is full, or the file as large as it may be: make room, or choose another place."
@@ -178,12 +184,45 @@ def beside(place: Path, *endings: str) -> Iterator[Path]:
             part.with_name(part.name + ending).unlink(missing_ok=True)
 
 
+@contextmanager
+def held_beside(place: Path, mode: int) -> Iterator[tuple[Path, int]]:
+    """A new file in the same folder for those who must be given a path: its name, to be removed as soon as they have
+    opened it, and a descriptor. From the first instant of that name it is locked, for as long as its maker lives."""
+    part = place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}{HELD}")
+    with unnamed(place, mode) as descriptor:
+        with suppress(OSError):  # a file system without locks, on which nobody is taken for dead
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            give_name(descriptor, part)
+            if descriptor in _names:
+                _names[descriptor].unlink(missing_ok=True)
+            yield part, descriptor
+        finally:
+            part.unlink(missing_ok=True)
+
+
 def forget_unfinished_of(place: Path) -> None:
-    """Removes what killed processes left half written beside this file; what was written to just now is left alone."""
+    """Removes what killed processes left half written beside this file; what may be of one at work is left alone."""
     for path in place.parent.glob(f".{glob.escape(place.name[:40])}.*{UNFINISHED}*"):
         with suppress(OSError):
-            if time.time() - path.stat().st_mtime > STALE:
+            if _is_left(path):
                 path.unlink()
+
+
+def _is_left(path: Path) -> bool:
+    """Whether the one who made the file is gone: nobody holds it, or, if it never was held, it has not been touched for
+    a while."""
+    if fcntl is None or not path.name.endswith(HELD):
+        return time.time() - path.stat().st_mtime > STALE
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 def forget_unfinished(folder: Path) -> None:

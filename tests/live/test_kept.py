@@ -19,6 +19,10 @@ def test_runs_hold_what_a_set_holds() -> None:
         same.add(number)
     assert [each for each in range(-3, number + 10) if each in runs] == sorted(same)
     assert len(runs.first) < 100
+    outside = sorted(set(range(-3, number + 10)) - same)
+    for each in range(1, number):
+        assert runs.first_outside(each) == next(other for other in outside if other >= each)
+        assert runs.last_outside(each) == next(other for other in reversed(outside) if other <= each)
 
 
 def test_tables_that_follow_each_other_are_apart() -> None:

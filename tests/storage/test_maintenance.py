@@ -1,6 +1,7 @@
 """Backups that are storages themselves, taken while work goes on, and a look at what is wrong."""
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -70,6 +71,67 @@ def test_a_backup_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
             assert sf.load_study("power", f"sqlite:///{folder / 'copy.db'}").pulls == 400
             (folder / "copy.db").unlink()
         assert [path.name for path in folder.iterdir()] == []
+
+
+IN_THE_FIRST_INSTANT = """
+import os, signal, sqlite3, sys
+from surefoot.storage.maintenance import backup
+connect = sqlite3.connect
+
+def stopped(place, *arguments, **named):
+    if ".part" in str(place):
+        print("here", flush=True)
+        os.kill(os.getpid(), signal.Signals[sys.argv[3]])
+    return connect(place, *arguments, **named)
+
+sqlite3.connect = stopped
+backup(sys.argv[1], sys.argv[2])
+"""
+
+
+def in_the_first_instant(storage: str, path: Path, blow: str) -> "subprocess.Popen[str]":
+    """A backup that is killed, or stopped, before SQLite has opened its file."""
+    words = [sys.executable, "-c", IN_THE_FIRST_INSTANT, storage, str(path), blow]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    return process
+
+
+def test_what_a_killed_backup_leaves_in_its_first_instant_is_swept_by_the_next_at_once(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for _ in range(2):
+        with in_the_first_instant(study.storage, folder / "copy.db", "SIGKILL") as process:
+            assert process.wait(60) == -signal.SIGKILL
+        assert [path.stat().st_size for path in folder.iterdir()] in ([], [0])
+    backup(study.storage, folder / "copy.db")
+    assert [path.name for path in folder.iterdir()] == ["copy.db"]
+
+
+def test_a_backup_that_is_at_work_is_not_swept_by_another(tmp_path: Path) -> None:
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    with in_the_first_instant(study.storage, folder / "copy.db", "SIGSTOP") as process:
+        backup(study.storage, folder / "copy.db")
+        (folder / "copy.db").rename(folder / "first.db")
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(60) == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["copy.db", "first.db"]
+    for name in ("copy.db", "first.db"):
+        assert sf.load_study("power", f"sqlite:///{folder / name}").pulls == 5
+
+
+def test_where_every_file_has_a_name_a_backup_leaves_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE")
+    study = begun(f"sqlite:///{tmp_path / 'studies.db'}")
+    backup(study.storage, tmp_path / "copy.db")
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.db"]
+    assert sf.load_study("power", f"sqlite:///{tmp_path / 'copy.db'}").pulls == 5
 
 
 def test_an_unfinished_backup_of_an_older_version_is_swept_by_the_next(tmp_path: Path) -> None:

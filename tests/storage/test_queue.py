@@ -1,5 +1,6 @@
 """The fair queue beside an SQLite file: in order, released by the killed, harmless when it is gone."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from sqlalchemy import text
 
 from surefoot.errors import StorageBusy
 from surefoot.storage import engines
-from surefoot.storage.queue import Queue, TooLong
+from surefoot.storage.queue import COUNTER, Queue, TooLong
 from surefoot.storage.store import open_store
 
 HOLDER = """
@@ -126,6 +127,28 @@ def test_a_queue_that_is_deleted_loses_only_its_order(tmp_path: Path) -> None:
         list(pool.map(work, range(4)))
     with database.reading() as connection:
         assert connection.execute(text("SELECT n FROM counts")).scalar() == 80
+
+
+def test_who_draws_a_number_while_the_queue_is_taken_away_draws_another(path: Path) -> None:
+    """Otherwise what was written last would be noted where nobody finds it."""
+    queue, another = Queue(path, 0o600), Queue(path, 0o600)
+    with another.turn(1.0) as place:
+        assert place is not None
+    lock = os.open(another.path, os.O_RDWR)
+    fcntl.lockf(lock, fcntl.LOCK_EX, 1, COUNTER)
+
+    def write() -> None:
+        with queue.turn(30.0) as mine:
+            queue.note(mine, 5, 7)
+
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(write)
+        wait_for(lambda: queue._all and not queue._idle)  # it has the file open and waits to draw
+        time.sleep(0.05)
+        another.path.unlink()
+        os.close(lock)
+        writing.result(30)
+    assert another.noted() == (5, 7)
 
 
 def test_a_queue_of_nonsense_is_used_all_the_same(path: Path) -> None:

@@ -36,14 +36,31 @@ def mode(path: Path) -> int:
 
 def left_behind(path: Path, pulls: int) -> None:
     """A study that another process made and was killed over, with its log beside it."""
-    code = (
-        "import os, sys, signal\nsys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\n"
-        "from test_sqlite_file import begun\n"
-        "study = begun(Path(sys.argv[2]), int(sys.argv[3]))\nos.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    words = [sys.executable, "-c", code, str(Path(__file__).parent), str(path), str(pulls)]
-    assert subprocess.run(words, timeout=300).returncode == -signal.SIGKILL
+    killed_over(path, f"study = begun(path, {pulls})")
     assert path.with_name(path.name + "-wal").stat().st_size > 0
+
+
+def killed_over(path: Path, work: str) -> None:
+    """Another process does the work and is killed with the file open."""
+    code = (
+        "import os, sys, signal\nsys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nimport surefoot as sf\n"
+        "from test_sqlite_file import begun, told\npath = Path(sys.argv[2])\n"
+        f"{work}\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    words = [sys.executable, "-c", code, str(Path(__file__).parent), str(path)]
+    assert subprocess.run(words, timeout=300).returncode == -signal.SIGKILL
+
+
+def closed_by_another_tool(path: Path) -> None:
+    """The tool brings what is in the log into the file, removes the log, and leaves the header as it is."""
+    tool = sqlite3.connect(path)
+    tool.execute("SELECT count(*) FROM surefoot_events").fetchone()
+    tool.close()
+    assert says_log(path)
+    assert not path.with_name(path.name + "-wal").exists()
+
+
+OPENED = "study = sf.load_study('power', f'sqlite:///{path}')"
 
 
 # -- permissions ------------------------------------------------------------------------------------------------------
@@ -187,14 +204,43 @@ def test_what_a_killed_process_left_is_opened_with_its_log_and_refused_without(t
 
 
 def test_a_file_that_another_tool_closed_last_is_complete(tmp_path: Path) -> None:
-    """The tool brings the log of a killed process into the file and leaves the header as it is."""
     left_behind(tmp_path / "power.db", 10)
-    tool = sqlite3.connect(tmp_path / "power.db")
-    assert tool.execute("SELECT count(*) FROM surefoot_events").fetchone() == (20,)
-    tool.close()
-    assert says_log(tmp_path / "power.db")
-    assert not (tmp_path / "power.db-wal").exists()
+    closed_by_another_tool(tmp_path / "power.db")
     assert sf.load_study("power", f"sqlite:///{tmp_path / 'power.db'}").pulls == 10
+
+
+@pytest.mark.parametrize("work", [OPENED, f"{OPENED}\nstudy.history, study.ask"])
+def test_a_file_that_a_reader_was_killed_over_is_complete(tmp_path: Path, work: str) -> None:
+    """Nothing was written since it was closed, so nothing can be missing, whoever closed or removed the log."""
+    path = tmp_path / "power.db"
+    begun(path, 10)
+    for lose in (closed_by_another_tool, lambda file: file.with_name("power.db-wal").unlink()):
+        assert not says_log(path)
+        killed_over(path, work)
+        lose(path)
+        killed_over(path, work)  # which opens it all the same
+        lose(path)
+        assert sf.load_study("power", f"sqlite:///{path}").pulls == 10
+
+
+def test_a_new_file_whose_maker_was_killed_is_complete(tmp_path: Path) -> None:
+    killed_over(tmp_path / "power.db", "store = sf.storage.store.open_store(f'sqlite:///{path}', create=True)")
+    closed_by_another_tool(tmp_path / "power.db")
+    assert sf.list_studies(f"sqlite:///{tmp_path / 'power.db'}") == []
+
+
+@pytest.mark.parametrize("work", ["told(study, 1)", "study.ask()", "sf.delete_study('power', study.storage)"])
+def test_what_is_written_after_a_reader_is_missed_with_the_log(tmp_path: Path, work: str) -> None:
+    path = tmp_path / "power.db"
+    begun(path, 10)
+    killed_over(path, OPENED)
+    killed_over(path, f"{OPENED}\n{work}")
+    shutil.copytree(tmp_path, tmp_path / "whole")
+    path.with_name("power.db-wal").unlink()
+    with pytest.raises(StorageIncomplete, match=r"power\.db-wal"):
+        sf.list_studies(f"sqlite:///{path}")
+    closed_by_another_tool(tmp_path / "whole" / "power.db")
+    sf.list_studies(f"sqlite:///{tmp_path / 'whole' / 'power.db'}")
 
 
 @pytest.mark.parametrize("pulls", [1, 10, 200])

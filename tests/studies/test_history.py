@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from plain_history import plain_frame
@@ -17,7 +18,7 @@ from surefoot.errors import SurefootError
 from surefoot.live.readings import packed
 from surefoot.storage.protocol import COLUMNS
 from surefoot.studies import pull_columns
-from surefoot.studies.history_files import write_csv
+from surefoot.studies.history_files import cells, write_csv
 
 WANTED = ["number", "arm", "name", "level", "reward", "state", "worker", "asked_at", "told_at"]
 
@@ -165,3 +166,11 @@ def test_a_pull_takes_little_memory_and_is_written_in_passing() -> None:
     assert len(pulls) == count
     assert gathered < 250 * count
     assert peak - gathered < sum(written) / 2
+
+
+@pytest.mark.parametrize("times", [1, 50])
+def test_numbers_in_csv_read_back_as_they_are_also_where_they_are_written_once(times: int) -> None:
+    values = np.array([0.1 + 0.2, -0.0, 0.0, float("nan"), -1e-300, float("-inf")] * times)
+    written = cells(pull_columns.Column("reward", values))
+    assert written[:6] == ["0.30000000000000004", "-0.0", "0.0", "", "-1e-300", "-inf"]
+    assert written == written[:6] * times

@@ -49,8 +49,24 @@ class Runs:
 
     def run_of(self, number: int) -> int | None:
         """The first number of the run that it is in."""
+        place = self._place(number)
+        return None if place is None else self.first[place]
+
+    def first_outside(self, number: int) -> int:
+        """The first number from this one on that is in no run."""
+        while (place := self._place(number)) is not None:
+            number = self.after[place]
+        return number
+
+    def last_outside(self, number: int) -> int:
+        """The last number up to this one that is in no run."""
+        while (place := self._place(number)) is not None:
+            number = self.first[place] - 1
+        return number
+
+    def _place(self, number: int) -> int | None:
         place = bisect_right(self.first, number) - 1
-        return self.first[place] if place >= 0 and number < self.after[place] else None
+        return place if place >= 0 and number < self.after[place] else None
 
     def __contains__(self, number: int) -> bool:
         return self.run_of(number) is not None
@@ -116,8 +132,8 @@ class KeptResults:
             del column[place]
         del self._readings[self._width * place : self._width * (place + 1)]
         self._places[number] = 0
-        for i in range(place, len(self.numbers)):
-            self._places[self.numbers[i]] = i + 1
+        later = np.frombuffer(self.numbers, np.int64)[place:]
+        np.frombuffer(self._places, np.intc)[later] -= 1
         return place
 
     def cut(self, count: int) -> list[tuple[int, Kept]]:

@@ -20,8 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from surefoot.core.loop import ASKED, OPENED
-from surefoot.core.records import Script
-from surefoot.core.types import DECIDING, Indices
+from surefoot.core.types import DECIDING
 from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
 from surefoot.live.by_arm import ByArm
@@ -29,7 +28,7 @@ from surefoot.live.certificate import Certificate, certify_answer
 from surefoot.live.kept import Runs
 from surefoot.live.kept import Told as Told
 from surefoot.live.learner import Learner
-from surefoot.live.model_checks import Finding, ModelChecks
+from surefoot.live.model_checks import Finding, ModelChecks, Results
 from surefoot.live.plausible import Surprise, surprises_in
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Recommendation, Status, arm_name
 from surefoot.live.readings import unpacked
@@ -220,15 +219,24 @@ class Ledger:
         page = self._page
         if page.audited and not self._replayed:
             self._replay(page.audited)
+        alone: list[tuple[int, float, list[float]]] = []
         while (done := self._taken) < len(page.learned) and (self.outcome is None or self._is_amid(page, done)):
             found = page.result(self.problem, done)
             if found is None:
                 number = page.numbers[page.learned[done]]
                 raise Impossible(f"holds numbers of pull {number} that nobody can have told", number)
             self.learner.take(*found)
+            alone.append(found)
         if self.checks is not None and done:
-            script, rows = page.script(self.problem, page.steps)[0], page.learned[:done]
-            self._watch([page.numbers[row] for row in rows], script, rows)
+            rows = page.learned[:done]
+            results: Results
+            if len(alone) == done:  # as when one result is told, for which a script would be long
+                arms, levels, signals = zip(*alone, strict=True)
+                results = arms, levels, signals
+            else:
+                script = page.script(self.problem, page.steps)[0]
+                results = script.arm[rows], script.applied[rows], script.observed[rows]
+            self._watch([page.numbers[row] for row in rows], results)
         self._last = page.last_of(done) or self._last
         self.begin_page()
 
@@ -414,12 +422,12 @@ class Ledger:
         table = self.tables.run_of(page.last_of(done) or self._last)
         return table is not None and table == self.tables.run_of(following)
 
-    def _watch(self, numbers: Sequence[int], script: Script, rows: Sequence[int] | Indices) -> None:
-        """Lets the alarm see the results in these rows of a script, which are of pulls of these numbers."""
+    def _watch(self, numbers: Sequence[int], results: Results) -> None:
+        """Lets the alarm see these results, which are of pulls of these numbers."""
         if self.checks is not None:
             elsewhere = self._elsewhere
             asked = [number not in elsewhere for number in numbers] if elsewhere else [True] * len(numbers)
-            self.checks.take_all(script.arm[rows], script.applied[rows], script.observed[rows], asked)
+            self.checks.take_all(*results, asked)
 
     def _open(self, number: int) -> Outstanding:
         """The open pull of this number."""

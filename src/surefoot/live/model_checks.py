@@ -17,6 +17,7 @@ alarm is at most `level` (beside delta_safety, for the limits).                 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log
+from typing import TypeAlias
 
 import numpy as np
 
@@ -47,6 +48,10 @@ from surefoot.problem.checks import Floats, number, some_rows
 from surefoot.problem.span import triangle_of
 from surefoot.progress import compiling
 
+# Arms, levels and signals of results, as the core sees them.
+Results: TypeAlias = tuple[
+    Sequence[int] | Indices, Sequence[float] | Floats, Sequence[Sequence[float]] | Floats
+]  # fmt: skip
 VERSION = 2  # changes whenever a check changes: a study keeps the one it began with
 LEVEL = 0.01
 ROOM = 128  # arms that are tried before the memory grows
@@ -140,8 +145,9 @@ class ModelChecks:
         return float(self._read.needed.min())
 
     def take_all(
-        self, arms: Sequence[int] | Indices, levels: Sequence[float] | Floats, observed: Floats, asked: Sequence[bool]
-    ) -> tuple[Finding, ...]:
+        self, arms: Sequence[int] | Indices, levels: Sequence[float] | Floats,
+        observed: Sequence[Sequence[float]] | Floats, asked: Sequence[bool],
+    ) -> tuple[Finding, ...]:  # fmt: skip
         """What is revealed with these results, in the order and as the core sees them, that was not known before.
 
         A result that this experiment did not ask for says nothing about how it keeps limits.

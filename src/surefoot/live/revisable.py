@@ -3,6 +3,9 @@
 What was decided stays as it was decided, on the values known then: everything entered so far is settled, and audited,
 before a value changes. Then all is learned anew, in the same order, with the values of now. Results that came in after
 an end wait again for their turn, since the end may be none any more.
+
+To learn anew takes as long as all that was learned. Of revisions that follow each other, only the last one is learned
+from, as long as no result waits: nothing was decided in between.
 """
 
 from dataclasses import dataclass
@@ -39,7 +42,8 @@ class RevisableLedger(Ledger):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         self.revisions: list[Revision] = []
-        self.anew = 0  # how often all was learned anew
+        self.anew = 0  # how often all was to be learned anew
+        self._to_learn: int | None = None  # how many results are to be learned anew before anything else happens
         super().__init__(*args, **settings)
         self.results = KeptResults(len(self.problem.safety))  # that were entered; the first ones were taken in
 
@@ -48,13 +52,18 @@ class RevisableLedger(Ledger):
         """Whether every result is at hand, because all was entered from the first event on."""
         return self.results.complete
 
+    @property
+    def unsettled(self) -> bool:
+        """Whether results were entered, or revised, and not taken in."""
+        return self._to_learn is not None or super().unsettled
+
     # -- entries ----------------------------------------------------------------------------------------------
 
     def corrected(self, number: int, result: Told, reason: str, by: str, at: int) -> bool:
-        """A result is another than it was told; whether all was learned anew."""
+        """A result is another than it was told; whether all is learned anew."""
         if not is_result(*result, len(self.problem.safety)):
             raise Impossible(f"corrects pull {number} by numbers that nobody can have told", number)
-        self.settle()
+        taken = self._settled_for(number)
         self._revised(number, result, reason, by, at)
         self.confirmed = [each for each in self.confirmed if each != number]
         pull = self.outstanding.get(number)
@@ -62,12 +71,12 @@ class RevisableLedger(Ledger):
             self.outstanding[number] = pull._replace(result=result, confirmed=number in self._elsewhere)
             return False
         self.results.replace(number, result)
-        self._learn_anew(self.learner.pulls)
+        self._to_learn_anew(taken)
         return True
 
     def voided(self, number: int, reason: str, by: str, at: int) -> bool:
-        """A result does not count; whether all was learned anew. In the budget it was a pull all the same."""
-        self.settle()
+        """A result does not count; whether all is learned anew. In the budget it was a pull all the same."""
+        taken = self._settled_for(number)
         self._revised(number, None, reason, by, at)
         pull = self.outstanding.get(number)
         if pull is not None:
@@ -75,12 +84,18 @@ class RevisableLedger(Ledger):
             self._pass_over(number, VOIDED)
             return False
         self.results.need_all()
-        place, taken = self.results.remove(number), self.learner.pulls
+        place = self.results.remove(number)
         self.counts[TOLD] -= 1
         self.counts[VOIDED] += 1
         self.confirmed = [each for each in self.confirmed if each != number]
-        self._learn_anew(taken - (place < taken))
+        self._to_learn_anew(taken - (place < taken))
         return True
+
+    def learn_revised(self) -> None:
+        """Learns anew if a revision is to be learned from; to be called before anything else is entered or asked."""
+        if self._to_learn is not None:
+            taken, self._to_learn = self._to_learn, None
+            self._learn_anew(taken)
 
     # -- what follows -----------------------------------------------------------------------------------------
 
@@ -140,9 +155,25 @@ class RevisableLedger(Ledger):
             kept = Kept(pull.arm, old, self.last_number)  # it has misled nobody
         if kept is None:
             raise Impossible(f"revises pull {number}, which has no result", number)
-        asked = [each for each in range(kept.since + 1, self.last_number + 1) if each not in self._elsewhere]
-        misled = (asked[0], asked[-1]) if asked else (1, 0)
+        first, last = self._elsewhere.first_outside(kept.since + 1), self._elsewhere.last_outside(self.last_number)
+        misled = (first, last) if first <= last else (1, 0)
         self.revisions.append(Revision(number, by, reason, at, kept.result, new, misled))
+
+    def _settled_for(self, number: int) -> int:
+        """How many results are taken in, once all is settled that is to be before this pull is revised."""
+        if self._to_learn is not None and number not in self.outstanding:
+            return self._to_learn  # all was settled before the last revision, and nothing has happened since
+        self.learn_revised()
+        self.settle()
+        return self.learner.pulls
+
+    def _to_learn_anew(self, taken: int) -> None:
+        """The first so many results are to be learned anew: at once if others wait, whose turn depends on it."""
+        self.results.need_all()
+        self._to_learn = taken
+        self.anew += 1
+        if self.waits or self._moved or len(self.results.numbers) > taken:
+            self.learn_revised()
 
     def _learn_anew(self, taken: int) -> None:
         """Forgets all that was learned and learns the first so many results anew, as they are now; the others wait."""
@@ -155,9 +186,8 @@ class RevisableLedger(Ledger):
         self.learner.replay(script)
         if self.checks is not None:
             self.checks = ModelChecks(self.problem, self.learner.guarantee, self.checks.level)
-            self._watch(numbers, script, script.pull)
+            self._watch(numbers, (script.arm, script.applied, script.observed))
             self.known &= {finding.message for finding in self.checks.findings}
-        self.anew += 1
         self._last = numbers[-1] if numbers else 0
         self._wait_again(taken)
         self.begin_page()

@@ -21,7 +21,7 @@ from surefoot.live.pulls import Overshoot
 from surefoot.live.revisable import RevisableLedger, Revision
 
 STATED = {"problem", "where"}  # by whoever opens it
-OF_PAGES = {"_page", "_replayed", "_before"}  # what was entered and is not settled: nothing
+OF_PAGES = {"_page", "_replayed", "_before", "_to_learn"}  # what was entered and is not settled: nothing
 PARTS = {"learner", "checks", "results"}  # each in a way of its own
 CLASSES = (Mismatch, Holding, Outstanding, Stop, Finding, Overshoot, Revision)
 

@@ -7,11 +7,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Table, func, insert, select, text
 
 from surefoot.errors import InvalidInput, StorageBusy, StorageDamaged, StorageFull, StorageUnavailable
-from surefoot.files import NO_ROOM, as_path, beside, forget_unfinished_of, give_name, unnamed
+from surefoot.files import NO_ROOM, as_path, forget_unfinished_of, give_name, held_beside, unnamed
 from surefoot.storage import sqlite_file, tables
 from surefoot.storage.addresses import Address, address_of, file_address
 from surefoot.storage.database_events import BULK
@@ -181,20 +182,17 @@ def backup(storage: str | None, path: str | Path) -> Path:
 @contextmanager
 def _made_apart(place: Path, target: Address) -> Iterator[tuple[sqlite3.Connection, int]]:
     """A connection to a new database whose file has lost its name already, and a descriptor of that file."""
-    with _written_beside(target), named_faults(target), beside(place) as part:
-        made = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, sqlite_file.OWNER)
+    with _written_beside(target), named_faults(target), held_beside(place, sqlite_file.OWNER) as (part, made):
+        name = f"file:{quote(str(part))}?mode=rw"
+        connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
         try:
-            connection = sqlite3.connect(part, isolation_level=None, check_same_thread=False)
-            try:
-                connection.execute("PRAGMA journal_mode = OFF")  # nobody else will ever see it unfinished
-                connection.execute("PRAGMA synchronous = OFF")
-                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-                part.unlink()
-                yield connection, made
-            finally:
-                connection.close()
+            connection.execute("PRAGMA journal_mode = OFF")  # nobody else will ever see it unfinished
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            part.unlink()
+            yield connection, made
         finally:
-            os.close(made)
+            connection.close()
 
 
 @contextmanager

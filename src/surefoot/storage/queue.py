@@ -29,6 +29,7 @@ except (ImportError, AttributeError):  # another system
 ENDING = "-queue"
 COUNTER, DOOR = 0, 1  # the bytes that are locked while a number is drawn, and while the journal of the file is changed
 SERVED, LAST = 8, 16  # where the number stands that is being served, and what was written last
+NOTHING = (0, -1)  # written last: as if a study had been deleted that never was
 NUMBERS = 1 << 40  # the byte of the first number: far beyond the end of the file, where locks are allowed
 _LOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, and the process: a `struct flock` of 64 bits
 _ONE, _TWO = struct.Struct("<q"), struct.Struct("<qq")
@@ -63,19 +64,31 @@ class Queue:
             yield None
             return
         try:
-            descriptor = self._descriptor()
+            descriptor, number = self._placed(patience)
         except OSError:  # a folder that may not be written, or a full disk: SQLite will say so if it matters
             yield None
             return
-        number = None
         try:
-            with suppress(OSError):
-                number = _drawn(descriptor, time.monotonic() + patience)
             if number is not None:
                 self._wait(descriptor, number, time.monotonic() + patience, meanwhile)
             yield descriptor
         finally:
             self._give_back(descriptor, number)
+
+    def _placed(self, patience: float) -> tuple[int, int | None]:
+        """A descriptor with the number that was drawn with it; without one where there are no locks."""
+        while True:
+            descriptor = self._descriptor()
+            try:
+                number = _drawn(descriptor, time.monotonic() + patience)
+            except OSError:
+                return descriptor, None
+            except TooLong:
+                self._give_back(descriptor, None)
+                raise
+            if self._is_there(descriptor):
+                return descriptor, number
+            self._forget(descriptor)  # the last one who left has taken the file away meanwhile
 
     def _wait(
         self, descriptor: int, number: int, give_up: float, meanwhile: Callable[[], object] | None
@@ -121,6 +134,13 @@ class Queue:
             with suppress(OSError):
                 os.pwrite(descriptor, _TWO.pack(study, sequence), LAST)
 
+    def note_beginning(self) -> None:
+        """Writes down that nothing was kept yet since the file got its log: all that there is is in the file."""
+        with suppress(OSError):
+            descriptor = self._descriptor()
+            self.note(descriptor, *NOTHING)
+            self._give_back(descriptor, None)
+
     def noted(self) -> tuple[int, int] | None:
         """What was written last according to the queue; None where it does not know."""
         try:
@@ -137,10 +157,15 @@ class Queue:
         with suppress(OSError):
             if fcntl is not None and self.path.exists():
                 descriptor = self._descriptor()
-                waited_in = _taken(descriptor, COUNTER, 1) or _taken(descriptor, NUMBERS, NUMBERS)
-                self._give_back(descriptor, None)
-                if not waited_in:
-                    self.path.unlink()
+                try:
+                    if _set(descriptor, fcntl.F_WRLCK, COUNTER):  # who draws a number now finds that it is gone
+                        try:
+                            if not _taken(descriptor, NUMBERS, NUMBERS):
+                                self.path.unlink()
+                        finally:
+                            _set(descriptor, fcntl.F_UNLCK, COUNTER)
+                finally:
+                    self._give_back(descriptor, None)
 
     def close(self) -> None:
         """Closes what nobody uses."""
@@ -156,22 +181,26 @@ class Queue:
 
     def _descriptor(self) -> int:
         """An open descriptor of the file that is there now."""
-        try:
-            now = os.stat(self.path)
-        except FileNotFoundError:
-            now = None
         while self._idle:
             descriptor = self._idle.pop()
-            mine = os.fstat(descriptor)
-            if now is not None and (mine.st_dev, mine.st_ino) == (now.st_dev, now.st_ino):
+            if self._is_there(descriptor):
                 return descriptor
             self._forget(descriptor)
+        is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         self._all.add(descriptor)
-        if now is None and self._mode != 0o600:
+        if is_new and self._mode != 0o600:
             with suppress(OSError):
                 os.fchmod(descriptor, self._mode)  # as the database: whoever may write there may wait here
         return descriptor
+
+    def _is_there(self, descriptor: int) -> bool:
+        """Whether the file of the descriptor is the one that all others find; who waits in another waits alone."""
+        try:
+            now, mine = os.stat(self.path), os.fstat(descriptor)
+        except FileNotFoundError:
+            return False
+        return (mine.st_dev, mine.st_ino) == (now.st_dev, now.st_ino)
 
     def _give_back(self, descriptor: int, number: int | None) -> None:
         if descriptor not in self._all:
@@ -228,7 +257,7 @@ def _patiently(descriptor: int, byte: int, give_up: float) -> bool:
     return True
 
 
-def _drawn(descriptor: int, give_up: float) -> int | None:
+def _drawn(descriptor: int, give_up: float) -> int:
     """The next number, whose byte is held from now on."""
     if not _patiently(descriptor, COUNTER, give_up):
         raise TooLong

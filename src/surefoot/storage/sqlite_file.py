@@ -4,7 +4,8 @@ With a write-ahead log the newest results are in a second file, `power.db-wal`, 
 Who copies the first alone has an old state that looks whole. So the last program that closes the file brings everything
 into it and says so in its header, by setting back the journal; while one works on it, the header says "log". A file
 whose header says "log" and that has none has therefore lost it, or was copied without it. (Or another tool closed it
-last, after all of ours were killed: then the queue beside it knows what was written last, and whether it is there.)
+last, after all of ours were killed: then the queue beside it knows what was written last, and whether it is there; or
+that nothing was written since the file got its log, so that nothing can be missing.)
 """
 
 from __future__ import annotations
@@ -110,9 +111,11 @@ class SQLiteFile:
     def begin_log(self, connection: sqlite3.Connection, patience: float) -> None:
         """Switches to the write-ahead log; SQLite does not wait for a lock there, so this does."""
         give_up, pause = time.monotonic() + patience, 0.005
-        with self.queue.door(patience):
+        with self.queue.door(patience) as held:
             self._here.holds_door = True
             try:
+                if held and not says_log(self.path):
+                    self.queue.note_beginning()  # before anybody can write to the log
                 while not self._has_log(connection, time.monotonic() > give_up):
                     time.sleep(pause)
                     pause = min(2 * pause, 0.2)
@@ -191,7 +194,8 @@ def application_of(path: Path) -> int:
 
 
 def holds(connection: sqlite3.Connection, noted: tuple[int, int] | None) -> bool:
-    """Whether what was written last is there: an event of a study, a new study (0) or one that was deleted (-1)."""
+    """Whether what was written last is there: an event of a study, a new study (0) or one that was deleted (-1); if
+    nothing was written since the file got its log, a study is noted as deleted that never was."""
     if noted is None:
         return False
     study, sequence = noted

@@ -12,6 +12,7 @@ from surefoot.studies import events
 from surefoot.studies.import_order import Statement
 
 READ = len(ENTERED)
+TOGETHER = (events.CORRECT, events.VOID, events.KEY)  # those that follow each other are learned from at once
 PAGE = 50_000  # events that are entered before the learner goes through them: more would only take up memory
 
 
@@ -45,6 +46,8 @@ class StudyLedger(RevisableLedger):
                 if sequence != self.sequence + 1:
                     raise Impossible(f"misses event {self.sequence + 1}", number)
                 self.sequence = sequence
+                if kind not in TOGETHER:
+                    self.learn_revised()
                 self._enter(kind, number, *rest, audit=audit)
                 self.head = bytes(row[-1])
                 if kind == events.END:
@@ -52,6 +55,7 @@ class StudyLedger(RevisableLedger):
                 if sequence - settled >= PAGE and (kind == events.ASK or sequence - settled >= 2 * PAGE):
                     self.settle_page()  # up to a pull that was asked for all is taken in, wherever a page ends
                     settled = sequence
+            self.learn_revised()
             if audit:
                 self.settle()
             else:
