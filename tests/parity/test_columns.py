@@ -225,3 +225,20 @@ def test_a_state_grows_with_the_arms_and_not_with_their_square(policy: str) -> N
         sizes.append(found.new_state().whole.nbytes + found.new_work().scratch.W.nbytes)
     assert sizes[1] - sizes[0] <= 60 * 8 * 10_000
     assert sizes[1] <= 60 * 8 * 20_000 + 8 * 4096 * 60
+
+
+@pytest.mark.parametrize("policy", ["safe-gap", "greedy", "greedy, optimistic"])
+def test_equal_arms_and_an_arm_of_zeros_change_nothing(policy: str, many: Any) -> None:
+    """Ties between equal arms go to the first of them in both forms."""
+    world, problem = crowd(16, 4, seed=11)
+    arms = np.array(problem.features)
+    arms[7], arms[11], arms[13] = arms[2], arms[2], 0.0
+    alike = sf.worlds.Linear(
+        arms, theta_star=world.theta_star, mu_star=world.mu_star, noise=world.noise, safety_noise=world.safety_noise,
+        limit=world.limit,
+    )  # fmt: skip
+    posed = problem.with_(arms=arms)
+    whole = live(alike, posed, POLICIES[policy], 60)
+    many(5)
+    few = live(alike, posed, POLICIES[policy], 60)
+    hold_equal(whole, few)

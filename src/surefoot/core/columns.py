@@ -33,7 +33,7 @@ class Columns(NamedTuple):
     clock: Indices  # (g,) how often any was
     missed: Indices  # (g,) how often one was computed
     inverse: Tensor  # (i, d, d) A^-1 without the pulls that wait; i = 0 where nobody needs it
-    waiting: Indices  # (i, W) the arms of pulls that wait
+    waiting: Indices  # (i, W) the arms of pulls that wait; nothing where they never do
     information: Matrix  # (i, W) their sums of gamma^2
     number: Indices  # (i,) how many arms wait
     w: Vector  # (d,) room
@@ -53,12 +53,12 @@ def columns_of(few: bool) -> dict[str, Callable[..., Any]]:
 def new_columns(K: int, d: int, grams: int, fades: bool, few: bool) -> Columns:
     """Columns of zeros for all arms, or for a few."""
     count, second, inverses = min(FEW, K) if few else K, grams if fades else 0, grams if fades or few else 0
-    waiting = WAITING if few and not fades else 0  # where A^-1 fades it is asked for in every round, and none waits
+    lists = inverses if few and not fades else 0  # where A^-1 is asked for in every round none waits
     return Columns(
         values=np.zeros((grams, count, K)), second=np.zeros((second, count, K)),
         arm=np.zeros((grams, count), np.int64), used=np.zeros((grams, count), np.int64),
         clock=np.zeros(grams, np.int64), missed=np.zeros(grams, np.int64), inverse=np.zeros((inverses, d, d)),
-        waiting=np.zeros((inverses, waiting), np.int64), information=np.zeros((inverses, waiting)),
+        waiting=np.zeros((lists, WAITING), np.int64), information=np.zeros((lists, WAITING)),
         number=np.zeros(inverses, np.int64), w=np.zeros(d), w2=np.zeros(d),
     )  # fmt: skip
 

@@ -1,0 +1,153 @@
+"""Where the time of a small round goes: each step of Safe-LinGapE's round on the paper's instance, by itself.
+
+python benchmarks/round_parts.py
+
+Every step is compiled into a loop of its own and repeated on the state in the middle of a run; best of several, in
+nanoseconds, one thread. Their sum is more than a round: alone, a step cannot overlap with the next one.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import surefoot as sf
+from surefoot.core.compiler import compiled
+from surefoot.core.estimate import update
+from surefoot.core.kernel import kernel
+from surefoot.core.layout import side_by_side
+from surefoot.core.levels import DYNAMIC, certify, reachable
+from surefoot.core.logarithm import log1p
+from surefoot.core.parts import bound_leads, bound_safety, decide
+from surefoot.core.pulls import greedy
+from surefoot.core.race import find_leader, find_race
+from surefoot.core.records import new_records
+from surefoot.live.model_checks import simulated_watch
+from surefoot.policies.bound import faced, play_of, played_parts
+from surefoot.worlds.response import respond
+
+TIMES, REPEATS, ROUNDS = 100_000, 9, 3000
+
+
+@kernel
+def noise(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Reward and safety signal of a pull: Philox and the inverse of the normal distribution."""
+    for t in range(times):
+        respond(truth, room, 1, 0, t + 1, 1, 0.5, work.observed)
+    return work.observed[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def learning(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Estimates, widths, columns and determinant after a pull, at so low a level that nothing drifts."""
+    for t in range(times):
+        update(inst, state.estimate, work.scratch, t & 3, 1e-9, work.observed)
+    return state.estimate.v[0, 0]  # type: ignore[no-any-return]
+
+
+@kernel
+def determinant(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Of that, the logarithm alone."""
+    total = 0.0
+    for t in range(times):
+        total += log1p(1e-9 * t)
+    return total
+
+
+@kernel
+def safety(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Bounds of the safety signal."""
+    for _ in range(times):
+        bound_safety(inst, state, work)
+    return work.bounds.lower[0, 0]  # type: ignore[no-any-return]
+
+
+@kernel
+def levels(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Certified levels."""
+    for _ in range(times):
+        certify(inst, state.levels, work.bounds, DYNAMIC, False)
+    return state.levels.low[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def leader(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Who leads."""
+    total = 0.0
+    for _ in range(times):
+        total += find_leader(state, work, False)[1]
+    return total
+
+
+@kernel
+def leads(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """By how much each might beat the leader, and who by most."""
+    total = 0.0
+    for t in range(times):
+        bound_leads(inst, state, work, t & 3, 0.5, False)
+        total += find_race(state, work, t & 3, 0.5, False, False).gap
+    return total
+
+
+@kernel
+def choice(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """The pull that teaches most."""
+    total = 0.0
+    for t in range(times):
+        reachable(inst.dial, state.levels, work.reach)
+        total += greedy(inst, state, work, 0, t & 3, 0.5, (t + 1) & 3, 0.5)
+    return total
+
+
+@kernel
+def deciding(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """All of a decision together."""
+    total = 0.0
+    for _ in range(times):
+        total += decide(inst, rules, state, work, 1, 0).gap
+    return total
+
+
+STEPS: dict[str, Callable[..., float]] = {
+    "noise of two signals": noise, "learning": learning, "  its logarithm": determinant, "bounds of safety": safety,
+    "levels": levels, "leader": leader, "leads and challenger": leads, "choice of the pull": choice,
+    "deciding, together": deciding,
+}  # fmt: skip
+
+
+def main() -> None:
+    """Times every step and a whole round."""
+    world = sf.worlds.hard()
+    problem, policy = world.paper_problem(), sf.SafeLinGapE()
+    found, response = faced(policy, problem), world.response()
+    watch = simulated_watch(problem, policy.guarantee(problem), None)
+    play, parts = play_of(found, response, watch), played_parts(found, response, watch)
+    inst, truth, room = side_by_side((found.inst, response.truth, response.room))[1]
+    state, work, cancel, rules = found.new_state(), found.new_work(), np.zeros(1, np.int64), found.plan.rules
+
+    def played(rounds: int) -> float:
+        records, begin = new_records(1, len(inst.X)), time.process_time()
+        play(inst, rules, truth, room, watch.new(), 1, 0, rounds, state, work, records, cancel)
+        return (time.process_time() - begin) / int(records.pulls[0])
+
+    table = Table("step", "ns")
+    played(2)
+    table.add_row("whole round", f"{1e9 * min(played(ROUNDS) for _ in range(40 * REPEATS)):.0f}")
+    for name, step in STEPS.items():
+        played(ROUNDS)
+        run = compiled(step, parts, name)
+        run(inst, rules, truth, room, state, work, 10)
+        run, best = run.unchecked(), float("inf")
+        for _ in range(REPEATS):
+            begin = time.process_time()
+            run(inst, rules, truth, room, state, work, TIMES)
+            best = min(best, time.process_time() - begin)
+        table.add_row(name, f"{1e9 * best / TIMES:.0f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
