@@ -1,7 +1,9 @@
 """A process that forks: parent and child each know what they wrote themselves, and what is stored."""
 
+import faulthandler
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -15,6 +17,7 @@ from small_studies import begun, driven, measured
 import surefoot as sf
 from surefoot.errors import StorageUnavailable, SurefootError
 
+LONGEST = 120.0  # seconds of a child
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
@@ -24,6 +27,7 @@ def forked(work: Callable[[], None]) -> int:
     if pid:
         return pid
     status = 1
+    faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)  # one that hangs says where
     try:
         work()
         status = 0

@@ -14,7 +14,6 @@ the reward and for the optimistic levels, so the promise holds with probability 
 delta_safety, which pays for the certified levels alone.
 """
 
-import threading
 import weakref
 from dataclasses import dataclass
 from math import inf
@@ -138,18 +137,17 @@ class SafeGap:
 
 def evened_once(problem: Problem) -> Matrix:
     """The arms in even coordinates. Of many that takes a while, and a study asks more than once: those of the problem
-    that was faced last are kept as long as it is."""
-    with _keeping:
-        kept = _even.get("last")
-        if kept is None or kept[0]() is not problem:
-            features = evened(problem.features)
-            if are_many(len(features)):
-                features = np.asfortranarray(features)  # as compiled code reads them, so that there is one copy
-            kept = _even["last"] = weakref.ref(problem, _forget), features
-        return kept[1]
+    that was faced last are kept as long as it is. Without a lock, which a forked child might find held for ever: two
+    threads at worst compute the same."""
+    kept = _even.get("last")
+    if kept is None or kept[0]() is not problem:
+        features = evened(problem.features)
+        if are_many(len(features)):
+            features = np.asfortranarray(features)  # as compiled code reads them, so that there is one copy
+        kept = _even["last"] = weakref.ref(problem, _forget), features
+    return kept[1]
 
 
-_keeping = threading.RLock()
 _even: dict[str, tuple[weakref.ref[Problem], Matrix]] = {}
 
 
@@ -157,7 +155,7 @@ def _forget(gone: weakref.ref[Problem]) -> None:
     """Lets go of the arms of a problem that nobody has any more."""
     kept = _even.get("last")
     if kept is not None and kept[0] is gone:
-        del _even["last"]
+        _even.pop("last", None)
 
 
 def check_known_levels(problem: Problem, features: Matrix) -> None:
