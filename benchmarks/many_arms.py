@@ -123,7 +123,7 @@ HEAD = (
 def cells(row: dict[str, Any]) -> tuple[str, ...]:
     """The row in words."""
     lingape, gap, asked = row["safe_lingape"], row["safe_gap"], SIZES.get((row["K"], row["d"]), (None, None))
-    words = [f" (asked {each:g})" if each else "" for each in asked]
+    words = [f" (goal {each:g})" if each else "" for each in asked]
 
     def time_of(found: dict[str, Any]) -> str:
         return f"{found['us']:,.1f}" + ("" if found["whole"] else " *")
@@ -150,8 +150,11 @@ def plotted(rows: list[dict[str, Any]], place: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(WORLDS), figsize=(11, 4.2), sharey=True, layout="constrained")
-    for kind, axis in zip(WORLDS, axes, strict=True):
+    kinds = [kind for kind in WORLDS if any(row["world"] == kind for row in rows)]
+    size = (5.5 * len(kinds), 4.2)
+    figure, grid = pyplot.subplots(1, len(kinds), figsize=size, sharey=True, layout="constrained", squeeze=False)
+    axes = grid[0]
+    for kind, axis in zip(kinds, axes, strict=True):
         own = sorted((row for row in rows if row["world"] == kind), key=lambda row: row["K"] * row["d"])
         sizes = [row["K"] * row["d"] for row in own]
         axis.plot(sizes, [row["matrix_products_us"] for row in own], "o--", color="0.6", label="matrix products")
@@ -172,7 +175,8 @@ def main() -> None:
     """Measures every size, or those that are named; or writes what was measured where people look."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="sizes such as 10000x64; nothing is written then")
-    parser.add_argument("--seconds", type=float, default=20.0, help="budget of each run")
+    parser.add_argument("--worlds", nargs="*", choices=WORLDS, default=list(WORLDS))
+    parser.add_argument("--seconds", type=float, default=8.0, help="budget of each run")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true", help="write what was measured into README and docs")
     options = parser.parse_args()
@@ -181,7 +185,7 @@ def main() -> None:
 
         sizes = [tuple(map(int, each.split("x"))) for each in options.only] if options.only else list(SIZES)
         report: dict[str, Any] = {"machine": machine(), "rows": []}
-        for kind in WORLDS:
+        for kind in options.worlds:
             for K, d in sizes:
                 report["rows"].append(measured(kind, K, d, options.seconds))
                 print("  ".join(cells(report["rows"][-1])), flush=True)
@@ -189,7 +193,7 @@ def main() -> None:
                     options.out.write_text(json.dumps(report, indent=2) + "\n")
     if options.table or not options.only:
         report = json.loads(options.out.read_text())
-        put_into_readme("many-arms", markdown(report, ("settings",)))
+        put_into_readme("many-arms", markdown(report, ("random",)))
         put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
         plotted(report["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
