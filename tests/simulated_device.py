@@ -12,6 +12,7 @@ import numpy as np
 
 import surefoot as sf
 from surefoot.core import device_play
+from surefoot.core.columns import MANY
 from surefoot.core.kernel import interpreting
 from surefoot.errors import InvalidInput
 from surefoot.policies.lingape import LinGapE
@@ -66,12 +67,15 @@ def main() -> None:
     many = sf.worlds.Linear(
         np.column_stack([np.cos(angles), np.sin(angles)]), theta_star=[1.0, 0.0], mu_star=[-0.5, 0.0], limit=-0.4
     )
+    crowd = sf.worlds.sphere(arms=MANY + 5, dim=3)
+    crowd_problem = crowd.default_problem()
     print(
         json.dumps(
             {
                 "safe-lingape": differing(easy, problem, sf.SafeLinGapE(), runs=5, **pulls),
                 "safe-gap": differing(easy, problem, sf.SafeGap(), runs=5, **pulls),
                 "cut off": differing(uniform, uniform.default_problem(), sf.SafeGap(), runs=3, max_pulls=15, **pulls),
+                "many arms": differing(crowd, crowd_problem, sf.SafeLinGapE(), runs=1, max_pulls=4, **pulls),
                 "plain": refusal(easy, problem, InPython()),
                 "many": refusal(many, many.default_problem(), sf.SafeLinGapE()),
             }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.core.columns import MANY
 from surefoot.core.device_memory import MOST_NEAR, NEAR, arrays_in, near_arrays, near_words, packed, simulated
 from surefoot.core.records import new_records
 from surefoot.devices import check_device
@@ -56,8 +57,8 @@ def test_without_a_gpu_the_cpu_is_recommended() -> None:
 
 @pytest.mark.skipif(not INSTALLED or not HAS_GPU, reason="needs numba-cuda and a GPU")
 @pytest.mark.parametrize("policy", [sf.SafeLinGapE(), sf.SafeGap()], ids=lambda policy: policy.name)
-def test_runs_on_a_gpu_are_those_of_the_cpu(policy: Any) -> None:
-    world = sf.worlds.limited()
+@pytest.mark.parametrize("world", [sf.worlds.limited(), sf.worlds.sphere(arms=MANY + 5, dim=3)], ids=["few", "many"])
+def test_runs_on_a_gpu_are_those_of_the_cpu(policy: Any, world: Any) -> None:
     cpu = sf.simulate(world, world.default_problem(), policy, runs=300, seed=2, first_run=7)
     gpu = sf.simulate(world, world.default_problem(), policy, runs=300, seed=2, first_run=7, device="cuda")
     assert np.array_equal(cpu.pulls, gpu.pulls)
@@ -92,6 +93,16 @@ def test_runs_on_a_device_are_those_of_the_cpu(simulation: Any, case: str) -> No
 def test_runs_that_are_cut_off_end_undecided_on_a_device_too(simulation: Any) -> None:
     assert simulation["cut off"]["differ"] == []
     assert simulation["cut off"]["pulls"] == [15, 15, 15]
+
+
+def test_many_arms_make_the_runs_of_the_cpu_on_a_device_too(simulation: Any) -> None:
+    assert simulation["many arms"]["differ"] == []
+
+
+def test_arrays_that_lie_column_by_column_are_never_read_as_rows() -> None:
+    columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    with pytest.raises(TypeError, match="row by row"):
+        packed((columns,))
 
 
 def test_a_policy_in_plain_python_is_refused_on_a_device(simulation: Any) -> None:

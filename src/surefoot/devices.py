@@ -54,7 +54,8 @@ def device_play(found: Faced, response: Response, watch: Watch, announce: Announ
     if needed > MOST_OWN:
         reason = f"has {MOST_OWN:,} bytes for a run, and {len(found.inst.X):,} arms need {needed:,}"
         raise InvalidInput("device", CUDA, reason, f"Take fewer arms. {ON_THE_CPU}")
-    trees = Trees((found.inst, found.plan.rules, response.truth, watch.new()), own, new_records(1, len(found.inst.X)))
+    inst = found.inst._replace(X=np.ascontiguousarray(found.inst.X))  # a device reads arm by arm, however many
+    trees = Trees((inst, found.plan.rules, response.truth, watch.new()), own, new_records(1, len(inst.X)))
     try:
         return DevicePlay(parts, trees, f"{found.name} for the GPU", announce)
     except (ImportError, OSError, RuntimeError) as error:

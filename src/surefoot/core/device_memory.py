@@ -34,7 +34,15 @@ class Access(NamedTuple):
 
 def packed(tree: Any) -> Indices:
     """Every number in nested tuples, in order, as 64-bit words."""
-    return np.concatenate([words_of(np.ascontiguousarray(leaf).reshape(-1)) for leaf in leaves(tree)])
+    return np.concatenate([words_of(in_rows(leaf).reshape(-1)) for leaf in leaves(tree)])
+
+
+def in_rows(leaf: Any) -> Any:
+    """The leaf as an array. A kernel finds the entries of one row after the other, and would take others for them."""
+    array = np.asarray(leaf)
+    if not array.flags.c_contiguous:
+        raise TypeError(f"a kernel for a device reads arrays row by row, and one of {array.shape} lies otherwise")
+    return array
 
 
 def words_of(numbers: Any) -> Indices:
