@@ -18,7 +18,7 @@ from surefoot.core.linear import dot, multiply_arms
 from surefoot.core.types import Indices, Instance, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said whether all columns are held: run it through core.loop"
-MANY = 250  # arms: from here on it costs less to hold a few columns than all
+MANY = 65  # arms: from here on a few columns take half the time of all, or less (benchmarks/forms.py)
 FEW = 8  # columns of many arms: each costs time in every round
 WAITING = 64  # arms whose pulls may wait before A^-1 learns of them
 

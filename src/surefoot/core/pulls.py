@@ -69,12 +69,20 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     safety_j, safety_i = column(inst, estimate, g_j, j), column(inst, estimate, g_i, i)
     leading, challenging, reach, score = race.leader_level, race.challenger_level, work.reach, work.score
     for k in range(len(reach)):
-        information = reach[k] * reach[k]
         overlap = challenging * reward_j[k] - leading * reward_i[k]
-        gain = by_reward * overlap * overlap / (1.0 + information * v[k])
-        gain += by_challenger * safety_j[k] * safety_j[k] / (1.0 + information * v_j[k])
-        gain += by_leader * safety_i[k] * safety_i[k] / (1.0 + information * v_i[k])
-        score[k] = information * gain
+        score[k] = by_reward * overlap * overlap
+    if g_j != g or g_i != g:  # each in the metric of its own signal, brought to that of the reward
+        for k in range(len(reach)):
+            information = reach[k] * reach[k]
+            whole = 1.0 + information * v[k]
+            score[k] += by_challenger * safety_j[k] * safety_j[k] * (whole / (1.0 + information * v_j[k]))
+            score[k] += by_leader * safety_i[k] * safety_i[k] * (whole / (1.0 + information * v_i[k]))
+    else:
+        for k in range(len(reach)):
+            score[k] += by_challenger * safety_j[k] * safety_j[k] + by_leader * safety_i[k] * safety_i[k]
+    for k in range(len(reach)):
+        information = reach[k] * reach[k]
+        score[k] *= information / (1.0 + information * v[k])
     return max(first_largest(score, len(reach))[0], 0)
 
 
@@ -109,7 +117,8 @@ def greedy(
     v = diagonal(estimate, g)
     for k in range(len(reach)):
         overlap = reach[k] * (level_i * column_i[k] - level_j * column_j[k])
-        score[k] = overlap * overlap / (1.0 + reach[k] * reach[k] * v[k])
+        information = 1.0 + reach[k] * reach[k] * v[k]
+        score[k] = overlap * overlap / information if overlap != 0.0 else 0.0  # a GPU divides zeros slowly
     return max(first_largest(score, len(reach))[0], 0)
 
 

@@ -76,7 +76,7 @@ def weight_of(
     """
     if not square > 1e-300:
         return 0.0
-    plain = gamma * overlap / square
+    plain = gamma * overlap / square if overlap != 0.0 else 0.0  # what a GPU would be slow to find out
     correction: float = PATIENCE * (max(along, 0.0) * plain - gamma * met)
     if abs(correction) > abs(plain):  # mostly not, and a root less to take
         largest = abs(plain) + sqrt(information * per_round)
