@@ -35,7 +35,7 @@ from surefoot.policies.bound import faced, play_of  # noqa: E402
 HERE = Path(__file__).parent
 RESULTS = HERE / "many_arms.json"
 SECONDS = 4.0  # of each numpy code at each size
-NOISE, EPSILON = 0.3, 0.3
+NOISE, EPSILON = 1.0, 0.3
 # K, d, and how many times faster than the matrix products, and than O(K d) numpy, a round is to be.
 SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
     (1_000, 16): (None, None), (1_000, 64): (None, None), (10_000, 16): (12, 3), (10_000, 64): (80, 8),

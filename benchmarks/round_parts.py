@@ -1,16 +1,18 @@
-"""Where the time of a small round goes: each step of Safe-LinGapE's round on the paper's instance, by itself.
+"""Where the time of a round goes: each step of Safe-LinGapE's round by itself, on the paper's instance or on many arms.
 
-python benchmarks/round_parts.py
+python benchmarks/round_parts.py [--arms 10000x16]
 
 Every step is compiled into a loop of its own and repeated on the state in the middle of a run; best of several, in
 nanoseconds, one thread. Their sum is more than a round: alone, a step cannot overlap with the next one.
 """
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from many_arms import world_of
 from rich.console import Console
 from rich.table import Table
 
@@ -29,7 +31,7 @@ from surefoot.live.model_checks import simulated_watch
 from surefoot.policies.bound import faced, play_of, played_parts
 from surefoot.worlds.response import respond
 
-TIMES, REPEATS, ROUNDS = 100_000, 9, 3000
+REPEATS, ROUNDS, PAST = 9, 3000, 400  # rounds of a small problem, and those of many arms before the clock starts
 
 
 @kernel
@@ -120,8 +122,16 @@ STEPS: dict[str, Callable[..., float]] = {
 
 def main() -> None:
     """Times every step and a whole round."""
-    world = sf.worlds.hard()
-    problem, policy = world.paper_problem(), sf.SafeLinGapE()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arms", help="arms x features of random directions, such as 10000x16")
+    size = parser.parse_args().arms
+    if size is None:
+        world: Any = sf.worlds.hard()
+        problem, rounds, times = world.paper_problem(), ROUNDS, 100_000
+    else:
+        K, d = map(int, size.split("x"))
+        (world, problem), rounds, times = world_of("random", K, d), PAST, max(20, 3_000_000 // K)
+    policy = sf.SafeLinGapE()
     found, response = faced(policy, problem), world.response()
     watch = simulated_watch(problem, policy.guarantee(problem), None)
     play, parts = play_of(found, response, watch), played_parts(found, response, watch)
@@ -133,19 +143,23 @@ def main() -> None:
         play(inst, rules, truth, room, watch.new(), 1, 0, rounds, state, work, records, cancel)
         return (time.process_time() - begin) / int(records.pulls[0])
 
-    table = Table("step", "ns")
+    table = Table("step", "ns", "ns an arm")
+
+    def add(name: str, seconds: float) -> None:
+        table.add_row(name, f"{1e9 * seconds:,.0f}", f"{1e9 * seconds / len(inst.X):.2f}")
+
     played(2)
-    table.add_row("whole round", f"{1e9 * min(played(ROUNDS) for _ in range(40 * REPEATS)):.0f}")
+    add("whole round", min(played(rounds) for _ in range(40 * REPEATS if size is None else 3)))
     for name, step in STEPS.items():
-        played(ROUNDS)
+        played(rounds)
         run = compiled(step, parts, name)
         run(inst, rules, truth, room, state, work, 10)
         run, best = run.unchecked(), float("inf")
         for _ in range(REPEATS):
             begin = time.process_time()
-            run(inst, rules, truth, room, state, work, TIMES)
+            run(inst, rules, truth, room, state, work, times)
             best = min(best, time.process_time() - begin)
-        table.add_row(name, f"{1e9 * best / TIMES:.0f}")
+        add(name, best / times)
     Console().print(table)
 
 
