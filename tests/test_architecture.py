@@ -35,7 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "theory": {"worlds", "problem", *LEAVES},
     # -- shell --
     "storage": LEAVES,
-    "studies": {"core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
+    "studies": {"bridges", "core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
+    "bridges": {"live", "problem", "studies", "worlds", *LEAVES},
     "plots": {"problem", *LEAVES},
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
     "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
@@ -52,6 +53,7 @@ KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiment
     "sweeping/cells",  # a cell is named by all that its runs depend on
     "testing",
     "cli/run",  # says at the end how the answer was
+    "bridges/gymnasium_world",  # a world for agents, which is told to whoever trains them
     "core/parts",  # names it, as what a world's response reads
     "core/loop",  # hands it on to that response
     "core/device",  # likewise, on a GPU

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.errors import MissingExtra
 from surefoot.live.readings import unpacked
+from surefoot.live.revisable import RevisableLedger
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.events import Event
@@ -27,6 +28,15 @@ class Result(NamedTuple):
     level: float  # really applied
     reward: float
     readings: list[float]  # in the order of the limits
+
+
+def current_result(ledger: RevisableLedger, number: int) -> Result | None:
+    """The result of one pull as it counts now, or will in its turn; None where there is none."""
+    found = ledger.result_of(number)
+    if found is None:
+        return None
+    level, reward, readings = found
+    return Result(number, ledger.arm_of(number), level, reward, unpacked(readings).tolist())
 
 
 def results_in(happened: Iterable[Event]) -> list[Result]:

@@ -1,11 +1,12 @@
 """A study driven by a function: ask, call, tell, until the end."""
 
 from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import BudgetOpen, Finished, InvalidInput
 from surefoot.live.pulls import Pull
-from surefoot.problem.checks import check_count, known_keys
+from surefoot.problem.checks import check_count, known_keys, number
 from surefoot.progress import changing_line
 
 if TYPE_CHECKING:
@@ -17,19 +18,22 @@ Callback = Callable[["Study", Pull], object]
 
 
 def run_study(
-    study: "Study", function: Measure, max_pulls: int | None, callbacks: Iterable[Callback], progress: bool, worker: str
-) -> int:
-    """How many pulls were made here: until the study ends, or so many."""
+    study: "Study", function: Measure, max_pulls: int | None, timeout: float | None, callbacks: Iterable[Callback],
+    progress: bool, worker: str,
+) -> int:  # fmt: skip
+    """How many pulls were made here: until the study ends, so many are made or so many seconds are over."""
     if not callable(function):
         raise InvalidInput("function", function, "must be callable", "Pass a function that takes a pull.")
     most = None if max_pulls is None else check_count("max_pulls", max_pulls)
+    seconds = None if timeout is None else number("timeout", timeout, "Give seconds, at least 0.", at_least=0.0)
+    end = None if seconds is None else monotonic() + seconds
     after_each = list(callbacks)
     for each in after_each:
         if not callable(each):
             raise InvalidInput("callbacks", each, "must be callable", "Pass functions that take a study and a pull.")
     made = 0
     with changing_line(progress, study.name) as show:
-        while most is None or made < most:
+        while (most is None or made < most) and (end is None or monotonic() < end):
             try:
                 pull = study.ask(worker=worker)
             except (Finished, BudgetOpen):  # of the budget, others have what is left

@@ -43,7 +43,7 @@ from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
 from surefoot.studies.following import Followed, followed, silent
 from surefoot.studies.handle import Handle, Settings
-from surefoot.studies.history import Result, frame_of, results_in
+from surefoot.studies.history import Result, current_result, frame_of, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
 from surefoot.studies.inputs import closing_reason, pull_number, said_name, said_reason
@@ -58,6 +58,8 @@ from surefoot.studies.transfer import export_study
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from surefoot.bridges.optuna_words import Objective, TrialCallback
 
 
 Found = TypeVar("Found")
@@ -390,18 +392,32 @@ class Study:
         )
 
     def run(
-        self, function: Measure, *, max_pulls: int | None = None, callbacks: Iterable[Callback] = (),
-        progress: bool = False, worker: str = "run",
+        self, function: Measure, *, max_pulls: int | None = None, timeout: float | None = None,
+        callbacks: Iterable[Callback] = (), progress: bool = False, worker: str = "run",
     ) -> int:  # fmt: skip
         """How many pulls were made here: asks, calls the function with the pull, tells what it returns, until the study
-        ends or so many are made.
+        ends, so many are made, or after so many seconds no further one is begun.
 
         The function returns (reward, safety), or a mapping with "reward", "safety" and perhaps "level". If it raises,
         its pull stays open, and the same worker is given it again. Programs that run side by side need a worker's name
         each; who finds the rest of the budget in other hands is done. Callbacks are called with the study and the pull
         after each result is kept.
         """
-        return run_study(self, function, max_pulls, callbacks, progress, worker)
+        return run_study(self, function, max_pulls, timeout, callbacks, progress, worker)
+
+    def optimize(
+        self, objective: "Objective", n_trials: int | None = None, timeout: float | None = None, *,
+        callbacks: Iterable["TrialCallback"] = (), show_progress_bar: bool = False, worker: str = "run",
+    ) -> None:  # fmt: skip
+        """`run` in the words of Optuna: the objective takes a trial, with `trial.params` and `trial.number`, and
+        returns what `run` asks for: (reward, safety). Callbacks take the study and the trial."""
+        from surefoot.bridges.optuna_words import with_trials
+
+        measure, after_each = with_trials(self, objective, callbacks)
+        self.run(
+            measure, max_pulls=n_trials, timeout=timeout, callbacks=after_each, progress=show_progress_bar,
+            worker=worker,
+        )  # fmt: skip
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> None:
         """A new file, .study or .zip, that holds the whole study with checksums; `import_study` reads it.
@@ -413,6 +429,11 @@ class Study:
     def results(self) -> list[Result]:
         """Every result that was told or imported, in order of number."""
         return self._handle.look(lambda ledger, stored: results_in(stored.all()))
+
+    def result(self, number: Pull | int) -> Result | None:
+        """The result of one pull as it counts now; None where there is none."""
+        told = pull_number(number)
+        return self._handle.view(lambda ledger: current_result(ledger, told))
 
     def statements(self) -> tuple[Statement, ...]:
         """What was stated about the order of each table that was taken over."""
