@@ -16,8 +16,6 @@ study.run(lambda pull: world.measure(pull, seed=3), max_pulls=50, callbacks=[Log
 run = mlflow.active_run()
 assert run is not None
 client = mlflow.MlflowClient()
-gaps = client.get_metric_history(run.info.run_id, "gap")
-print(
-    f"{len(client.get_metric_history(run.info.run_id, 'reward'))} results are logged; the gap is {gaps[-1].value:.3g}"
-)
+rewards, gaps = (client.get_metric_history(run.info.run_id, name) for name in ("reward", "gap"))
+print(f"{len(rewards)} results are logged; the gap is {gaps[-1].value:.3g}")
 mlflow.end_run()

@@ -1,5 +1,6 @@
 """The bridges, each with the real tool at its other end."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,15 @@ def test_one_result_is_found_by_its_number(study: sf.Study) -> None:
     assert study.result(3) is None
     study.void(2, reason="the valve was shut", by="me")
     assert study.result(2) is None
+
+
+def test_the_page_shows_what_runs() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {}
+    with interpreting():
+        exec(compile(code, "bridges.md", "exec"), names)
+    assert len(names["study"].results()) == 20
 
 
 # -- Gymnasium --------------------------------------------------------------------------------------------------------
