@@ -16,6 +16,7 @@ from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
 
+IMAGES = 16_384  # numbers that stay at hand while the widths of some arms are computed anew
 CANCELLED = 1e-2  # of a square that was computed anew: a hundredth of it has lost two digits, its square four
 
 
@@ -40,7 +41,7 @@ class Scratch(NamedTuple):
 
     A: Matrix  # (d, d)
     B: Matrix  # (d, d)
-    W: Matrix  # (K, d), where all columns are held; else nothing
+    W: Matrix  # (K, d), where all columns are held; else (d + 1, P) for images of P arms at a time
     y: Vector  # (d,)
     u: Vector  # (d,)
     column: Vector  # (K,)
@@ -62,9 +63,10 @@ def new_estimate(inst: Instance) -> Estimate:
 def new_scratch(inst: Instance) -> Scratch:
     """Room of the right size."""
     K, d = inst.X.shape
-    rows, second = 0 if inst.few_columns else K, K if inst.fades.any() else 0
+    second = K if inst.fades.any() else 0
+    images = (d + 1, max(IMAGES // (d + 1), 8)) if inst.few_columns else (K, d)
     return Scratch(
-        np.zeros((d, d)), np.zeros((d, d)), np.zeros((rows, d)), np.zeros(d), np.zeros(d), np.zeros(K), np.zeros(second)
+        np.zeros((d, d)), np.zeros((d, d)), np.zeros(images), np.zeros(d), np.zeros(d), np.zeros(K), np.zeros(second)
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from surefoot.core.linear import (
     weighted_sum,
 )
 from surefoot.core.logarithm import log
-from surefoot.core.types import Instance
+from surefoot.core.types import Instance, Matrix, Vector
 
 SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
 
@@ -110,22 +110,46 @@ def refresh_columns(inst: Instance, estimate: Estimate, scratch: Scratch, g: int
 def refresh_diagonals(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
     """The diagonals of all arms, by the inverse of the factor in scratch.B: sums of squares, so that nothing cancels.
 
-    Products go along rows, so that the processor can take several entries at once.
+    Some arms at a time, whose images fit into scratch.W and stay at hand; loops go along the arms.
     """
-    (K, d), B, y, u = inst.X.shape, scratch.B, scratch.y, scratch.u
-    for k in range(K):
-        x = inst.X[k]
+    (K, d), B, images = inst.X.shape, scratch.B, scratch.W
+    for first in range(0, K, images.shape[1]):
+        end = min(first + images.shape[1], K)
+        v, fresh = estimate.v[g, first:end], estimate.fresh[g, first:end]
+        for k in range(len(v)):
+            v[k] = 0.0
         for a in range(d):
-            y[a] = 0.0
-        for b in range(d):
-            row, factor = B[b], x[b]
-            for a in range(b, d):
-                y[a] += factor * row[a]
-        estimate.v[g, k] = estimate.fresh[g, k] = long_dot(y, y)
+            image = images[a]
+            for k in range(len(v)):
+                image[k] = 0.0
+            for b in range(a + 1):
+                factor, x = B[b, a], inst.X[first:end, b]
+                for k in range(len(v)):
+                    image[k] += factor * x[k]
+            for k in range(len(v)):
+                v[k] += image[k] * image[k]
+        for k in range(len(v)):
+            fresh[k] = v[k]
         if len(estimate.v2) > 0:
-            for b in range(d):
-                u[b] = long_dot(B[b], y)
-            estimate.v2[g, k] = long_dot(u, u)
+            second_diagonal_of(estimate.v2[g, first:end], B, images)
+
+
+@rare
+def second_diagonal_of(v2: Vector, B: Matrix, images: Matrix) -> None:
+    """|A^-1 x_k|^2 of some arms, by their images under the factor; the last row of `images` is room.            (C2)"""
+    d = len(B)
+    twice = images[d]
+    for k in range(len(v2)):
+        v2[k] = 0.0
+    for b in range(d):
+        for k in range(len(v2)):
+            twice[k] = 0.0
+        for a in range(b, d):
+            factor, image = B[b, a], images[a]
+            for k in range(len(v2)):
+                twice[k] += factor * image[k]
+        for k in range(len(v2)):
+            v2[k] += twice[k] * twice[k]
 
 
 @kernel
