@@ -256,7 +256,7 @@ def _instructions() -> dict[str, Any]:
 
 def _entry(source: FunctionType, folder: Path | None) -> Any:
     """The function as something that Python can call, kept on disk where that is possible."""
-    numba, options = _numba(), OPTIONS | {"pipeline_class": _linking().LoopCompiler}
+    numba, options = _numba(), OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": _linking().LoopCompiler}
     if folder is None:
         return numba.njit(**options)(source)
     with _one_at_a_time:
