@@ -72,12 +72,14 @@ COMPILATION = {
     "kernel_cache",
     "kernel_content",
     "compiler",
+    "stored_parts",
     "locks",
     "device",
 }  # of the core: no arithmetic in them
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
     "core/linking": {"numba"},
+    "core/stored_parts": {"numba", "llvmlite"},
     "core/device": {"numba", "llvmlite"},
     "core/device_instructions": {"numba", "llvmlite"},
     "core/kernel_cache": {"llvmlite"},

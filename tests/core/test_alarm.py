@@ -7,11 +7,12 @@ import pytest
 
 import surefoot as sf
 from surefoot.core import alarm_bets
-from surefoot.core.alarm import Results, watch_all
+from surefoot.core.alarm import Results, watch_all, weigh_all
 from surefoot.core.alarm_bets import LOOSE, PRIORS, fit, joined, weighed
 from surefoot.core.alarm_memory import LEAST, NORM, A, C, new_memory, with_room
 from surefoot.core.alarm_norm import weigh_norm
 from surefoot.core.alarm_solving import spanned
+from surefoot.core.compiler import compiled
 from surefoot.live.model_checks import watched
 
 ARMS = [[1.0, 0.2], [0.1, 1.0], [0.6, -0.4]]
@@ -135,12 +136,13 @@ def test_logarithms_are_joined_from_below() -> None:
 def test_no_bet_grows_in_the_mean() -> None:
     """The mean capital of every test over many runs of a true model is at most 1, up to chance."""
     rng = np.random.default_rng(8)
-    read, runs, pulls = watched(PROBLEM, LEANS, 0.01), 400, 40
+    watch, weigh = (compiled(template, {}, "alone") for template in (watch_all, weigh_all))
+    read, runs, pulls = watched(PROBLEM, LEANS, 0.01), 1000, 40
     capital = np.zeros((runs, alarm_bets.OFFSET + 1))
     for run in range(runs):
         memory = new_memory(read)
-        watch_all(read, memory, some_results(int(rng.integers(10**9)), pulls, theta=(0.4, 0.2)))
-        alarm_bets.look(read, memory, True, False)
+        watch(read, memory, some_results(int(rng.integers(10**9)), pulls, theta=(0.4, 0.2)))
+        weigh(read, memory)
         capital[run] = np.exp(memory.weight[0, : alarm_bets.OFFSET + 1])
     assert (capital.mean(axis=0) <= 1.0 + 4.0 * capital.std(axis=0) / np.sqrt(runs)).all()
     assert (capital >= 20.0).mean() <= 0.05

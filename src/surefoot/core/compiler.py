@@ -76,7 +76,7 @@ class Entry:
         """The first call, announced if it takes long."""
         try:
             if not self.stored:
-                with self._announce(self._label, self._parts) as advance, _counted(advance):
+                with self._announce(self._label, self._parts) as advance, _linking().counted(advance):
                     self._compile(args)
             return self._dispatcher(*args)
         except OSError:
@@ -90,8 +90,9 @@ class Entry:
 
     def _compile(self, args: tuple[Any, ...]) -> None:
         """Compiles it for these arguments, or waits for another process that does, and reads what that has stored."""
-        with only_one(self._folder, self.__name__):
-            self._dispatcher.compile(tuple(self._dispatcher.typeof_pyval(arg) for arg in args))
+        types, linking = tuple(self._dispatcher.typeof_pyval(arg) for arg in args), _linking()
+        with only_one(self._folder, self.__name__), linking.kept_in(self._folder), linking.seldom_tidied():
+            self._dispatcher.compile(types)
 
 
 def compiled(
@@ -206,12 +207,14 @@ def _part(function: Callable[..., Any], parts: Parts) -> Any:
         return _instructions()[getattr(function, MACHINE)]
     with _binding:
         reached = reachable(function, parts)
-        key = (digest_of(reached), *reached)
+        digest = digest_of(reached)
+        key = (digest, *reached)
         if key not in _parts:
             options = OPTIONS | HOW[getattr(function, MARK, APART)]
             options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _linking().PartCompiler}
             compiled = _numba().njit(**options)(_bound(function, parts))
             compiled.__class__ = _linking().Part
+            compiled.made_of(digest)
             _parts[key] = compiled
         return _parts[key]
 
@@ -253,7 +256,7 @@ def _instructions() -> dict[str, Any]:
 
 def _entry(source: FunctionType, folder: Path | None) -> Any:
     """The function as something that Python can call, kept on disk where that is possible."""
-    numba, options = _numba(), OPTIONS | {"pipeline_class": _linking().LoopCompiler}
+    numba, options = _numba(), OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": _linking().LoopCompiler}
     if folder is None:
         return numba.njit(**options)(source)
     with _one_at_a_time:
@@ -271,18 +274,3 @@ def _entry(source: FunctionType, folder: Path | None) -> Any:
 def _silent(label: str, parts: int) -> AbstractContextManager[Callable[[], None]]:
     """Says nothing."""
     return nullcontext(lambda: None)
-
-
-def _counted(advance: Callable[[], None]) -> AbstractContextManager[None]:
-    """Inside, `advance` is called whenever a part is compiled."""
-    from numba.core import event
-
-    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
-        def on_start(self, each: Any) -> None:
-            pass
-
-        def on_end(self, each: Any) -> None:
-            advance()
-
-    found: AbstractContextManager[None] = event.install_listener("numba:compile", Listener())
-    return found

@@ -53,13 +53,17 @@ def fields_in(tuples: Any) -> list[Any]:
     """The names and the fields of every named tuple in these that is not ours, in order."""
     if not isinstance(tuples, tuple):
         return []
-    kind, within = type(tuples), [found for each in tuples for found in fields_in(each)]
+    return fields_of(type(tuples)) + [found for each in tuples for found in fields_in(each)]
+
+
+def fields_of(kind: Any) -> list[Any]:
+    """The name and the fields of a named tuple that is not ours."""
     if kind is tuple or is_ours(kind):
-        return within
+        return []
     module = sys.modules.get(kind.__module__)
-    if kind.__module__ == "__main__" or getattr(module, kind.__qualname__, None) is not kind:
+    if kind.__module__ == "__main__" or getattr(module, kind.__qualname__, None) != kind:
         raise Untold
-    return [(name_of(kind), kind._fields), *within]
+    return [(name_of(kind), kind._fields)]
 
 
 def content_of(function: FunctionType, place: dict[FunctionType, int]) -> Any:

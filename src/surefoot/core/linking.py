@@ -6,14 +6,22 @@ the loop takes up all that it reaches, at any depth, before it is optimised as a
 """
 
 # mypy: disable-error-code="no-untyped-call, attr-defined, misc"
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba import _dynfunc
+from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
+
+from surefoot.core.stored_parts import MADE_OF, PartLibrary, StoredParts, kept_in, key_of, uncallable
+
+__all__ = ["LoopCompiler", "Part", "PartCompiler", "counted", "kept_in", "seldom_tidied"]
+SELDOM = 50_000  # new objects between two looks for those that nobody needs any more
 
 
 class Part(CPUDispatcher):
@@ -22,13 +30,10 @@ class Part(CPUDispatcher):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.py_func.__name__} is a part of compiled code")
 
-
-class PartLibrary(JITCodeLibrary):
-    """The code of one part, which is never run by itself."""
-
-    def finalize(self) -> None:
-        """Nothing is optimised yet, and what the part calls stays where it is."""
-        self._finalized = True
+    def made_of(self, digest: str) -> None:
+        """Is kept on disk from now on under a name that tells what it is made of."""
+        setattr(self.py_func, MADE_OF, digest)
+        self._cache = StoredParts(digest)
 
 
 class LoopLibrary(JITCodeLibrary):
@@ -65,10 +70,13 @@ class PartLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.key = key_of(getattr(state.func_id.func, MADE_OF, ""), state.args)
+        if state.library.key:  # a number of this process would be that of another part in the next
+            state.func_id.unique_id = state.library.key
         state.flags.no_compile = True
         super().run_pass(state)
         lowered = state["cr"]
-        stand_in = _uncallable(lowered.fndesc, lowered.env, state.library)
+        stand_in = uncallable(lowered.fndesc, lowered.env, state.library)
         state.targetctx.insert_user_function(stand_in, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=stand_in)
         return True
@@ -84,12 +92,6 @@ class LoopLowering(NativeLowering):
         state.library = LoopLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
-
-
-def _uncallable(description: Any, environment: Any, library: Any) -> Any:
-    """What stands for the part where numba keeps functions: it has no address, and nobody calls it."""
-    name = description.qualname.split(".")[-1]
-    return _dynfunc.make_function(description.lookup_module(), name, "", 0, environment, (library,))
 
 
 class _Compiler(CompilerBase):
@@ -110,3 +112,33 @@ class PartCompiler(_Compiler):
 
 class LoopCompiler(_Compiler):
     lowering = LoopLowering
+
+
+# -- while it lasts ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def seldom_tidied() -> Iterator[None]:
+    """Inside, Python seldom looks for objects that only refer to each other: a compiler makes millions that are all in
+    use, and a fifth of its time would go into going through them."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], SELDOM) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def counted(advance: Callable[[], None]) -> Iterator[None]:
+    """Inside, `advance` is called whenever a part is compiled."""
+
+    class Listener(event.Listener):
+        def on_start(self, each: Any) -> None:
+            pass
+
+        def on_end(self, each: Any) -> None:
+            advance()
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
