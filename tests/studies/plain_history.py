@@ -14,7 +14,7 @@ from surefoot.studies.corrections import values_in_words
 from surefoot.studies.events import Event
 from surefoot.studies.import_order import Statement
 from surefoot.studies.listing import as_time
-from surefoot.studies.pull_columns import safety_columns
+from surefoot.live.readings import safety_columns
 
 TIMES = ("asked_at", "told_at")
 WHOLE = ("number", "arm")

@@ -1,6 +1,7 @@
 """Ask/tell in memory: one experiment, driven by a person, a script or a laboratory."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -20,11 +21,15 @@ from surefoot.errors import (
     outside,
 )
 from surefoot.live.certificate import Certificate
-from surefoot.live.ledger import Holding, Ledger
+from surefoot.live.learner import Learner
+from surefoot.live.ledger import Holding
 from surefoot.live.model_checks import LEVEL, REMEDY
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
+from surefoot.live.revisable import RevisableLedger
 from surefoot.live.statements import statement_of
+from surefoot.live.trace import Trace
+from surefoot.live.tracing import arms_that_matter, followed_arms, results_kept, traced
 from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, check_count, check_seed, number, text
@@ -46,7 +51,7 @@ class Session:
         self.alarm_level = (
             None if alarm_level is None else number("alarm_level", alarm_level, REMEDY, above=0.0, below=1.0)
         )
-        self.ledger = Ledger(
+        self.ledger = RevisableLedger(
             problem, self.policy, seed=self.seed, max_pulls=self.max_pulls, alarm_level=self.alarm_level
         )  # fmt: skip
         self._next: tuple[tuple[int, int], Pull] | None = None  # where that was, and the pull that was held ready
@@ -218,6 +223,20 @@ class Session:
     def status(self) -> Status:
         """Where the session stands."""
         return replace(self.ledger.status(), outcome=self.outcome)
+
+    def trace(self, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
+        """The numbers of every round: what was pulled and returned, leader, challenger and gap after it, and the
+        levels, estimates and ranges of each arm. All results are replayed for it, through the source that decided.
+
+        arms    those whose numbers are kept; unless named: all up to 20, of more the 20 that matter (who lead,
+                challenge, look best, or were pulled most)
+        states  after how many rounds the numbers of arms are kept, evenly; unless said: after every round, and after
+                fewer where that would be more than 200,000 numbers, or take long because there are very many arms
+        """
+        ledger, problem = self.ledger, self.problem
+        followed = followed_arms(problem, arms, arms_that_matter(ledger.learner))
+        results = results_kept(problem, ledger.results, self.pulls)
+        return traced(Learner(problem, self.policy, self.seed), results, followed, states)
 
     def __repr__(self) -> str:
         state = "alarm" if self.ledger.ringing else self.ledger.outcome or "running"
