@@ -53,8 +53,8 @@ __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
     "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plots", "policies", "simulate", "sweep",
-    "theory", "worlds",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plots", "policies", "simulate",
+    "sweep", "theory", "worlds",
 ]  # fmt: skip
 
 

@@ -44,9 +44,7 @@ class Traces(Sequence[Trace]):
             return Traces(self.world, self.problem, self.policy, self.seed, self.run[place], self.pulls[place])
         return self.trace(place)
 
-    def trace(
-        self, place: int, *, arms: Sequence[int | str] | None = None, states: int | None = None
-    ) -> Trace:
+    def trace(self, place: int, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
         """The course of the run at this place, with the choices of `Session.trace`."""
         if isinstance(place, bool) or not isinstance(place, int | np.integer):
             raise InvalidInput("place", place, "must be the place of a run", "Count from 0, as in a list.")

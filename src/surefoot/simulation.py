@@ -93,7 +93,7 @@ def checked_keep(keep: object) -> str | None:
     """What is kept of each run besides its record, None for nothing."""
     if keep is not None and keep != "traces":
         raise InvalidInput("keep", keep, "must be 'traces' or None", "Pass keep='traces' for the course of each run.")
-    return keep  # type: ignore[return-value]
+    return keep
 
 
 def checked_alarm(alarm: object) -> float | None:

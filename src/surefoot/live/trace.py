@@ -119,9 +119,17 @@ class Trace:
         places = [known.get(arm, -1) if isinstance(arm, int) else find(names, arm) for arm in arms]
         if -1 in places:
             reason = "is not among the arms that are followed"
-            raise InvalidInput("arms", arms[places.index(-1)], reason, "Name it when the trace is made: trace(arms=[...]).")
+            raise InvalidInput(
+                "arms", arms[places.index(-1)], reason, "Name it when the trace is made: trace(arms=[...])."
+            )
         some = {name: getattr(self, name)[:, places] for name in BY_ARM}
         return replace(self, arms=self.arms[places], **some)
+
+    def weightiest(self) -> list[int]:
+        """The arms that are followed, those in front that lead, challenge or were pulled most."""
+        racing = [int(k) for k in (self.leader[-1], self.challenger[-1]) if k in self.arms]
+        busiest = self.arms[np.argsort(-self.pulls[-1], kind="stable")].tolist()
+        return list(dict.fromkeys([*racing, *busiest]))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each round, with the numbers of each arm in columns such as `certified: NAME`."""

@@ -3,7 +3,7 @@
 Nothing here is a formula of its own. A session, a study and a simulation run one source; the results go through it once
 more, and after each the decision, the levels, the estimates and the means that are still possible (E6) are read off.
 
-What is kept is bounded. Every round has its pull, its result and the race after it. Numbers of arms are kept of all arms
+What is kept is bounded. Every round has its pull, its result and the race after it. Numbers of arms are kept of all
 where there are few, of many for those that matter; and where there are very many rounds, after some that lie evenly.
 """
 
@@ -179,9 +179,10 @@ class Writer:
 
         return Trace(
             problem=problem, keeps_limits=self.learner.guarantee.keeps_limits, number=after(0, results.numbers),
-            arm=after(NOBODY, results.arms), level=after(np.nan, results.levels), reward=after(np.nan, results.observed[:, 0]),
-            readings=after(np.nan, results.readings), phase=self.phase, leader=self.leader, challenger=self.challenger,
-            gap=self.gap, mean_low=mean_low, mean_high=mean_high, kept=np.array(list(self.rows), np.int64),
+            arm=after(NOBODY, results.arms), level=after(np.nan, results.levels),
+            reward=after(np.nan, results.observed[:, 0]), readings=after(np.nan, results.readings), phase=self.phase,
+            leader=self.leader, challenger=self.challenger, gap=self.gap, mean_low=mean_low, mean_high=mean_high,
+            kept=np.array(list(self.rows), np.int64),
             arms=np.array(self.followed, np.int64), pulls=self.pulls, certified=self.certified,
             possible=self.possible, estimate=self.estimate, middle=in_units(problem, self.middle), low=low, high=high,
         )  # fmt: skip

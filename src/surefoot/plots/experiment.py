@@ -43,7 +43,7 @@ def levels(
     with canvas(columns, (wide, 0.7 + 2.0 * rows), rows=rows, theme=look, sharex=True, sharey=True) as (figure, panels):
         for axes, name in zip(panels, shown, strict=False):
             mine = {key: values[table["name"] == name] for key, values in table.items()}
-            level_panel(axes, name, mine, look)
+            level_panel(axes, name, mine, look, most=int(10 * wide / columns))
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
         for axes in panels[::columns]:
@@ -56,12 +56,12 @@ def levels(
         figure.legend(handles, labels, loc="outside lower left", ncols=4 if wide > 6 else 2)
         title = "How high each option may go"
         if len(names) > len(shown):
-            title += f" ({len(shown)} of the {len(names)} that matter)"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12)
+            title += f" ({len(shown)} options of {len(names)})"
+        headed(figure, title)
     return figure
 
 
-def level_panel(axes: Axes, name: str, mine: dict[str, Any], look: Theme) -> None:
+def level_panel(axes: Axes, name: str, mine: dict[str, Any], look: Theme, most: int) -> None:
     """The levels of one arm."""
     x, low, high, start = mine["round"], mine["certified"], mine["possible"], float(mine["known_safe"][0])
     axes.fill_between(x, low, high, step="post", color=look.second, alpha=0.16, lw=0, label="not known yet")
@@ -70,7 +70,11 @@ def level_panel(axes: Axes, name: str, mine: dict[str, Any], look: Theme) -> Non
     axes.axhline(start, color=look.quiet, lw=1.0, ls=(0, (1, 2)), label="known safe at the start")
     axes.set_ylim(0.0, 1.06)
     end = float(low[-1])
-    axes.set_title(f"{shortened(name, 22)}: {rounded_down(end, 3)}", fontsize=10)
+    axes.set_title(shortened(name, min(most, 40)), fontsize=10)
+    axes.annotate(
+        f"certified {rounded_down(end, 3)}", (0.97, 0.05), xycoords="axes fraction", ha="right", color=look.main,
+        fontsize=9,
+    )  # fmt: skip
 
 
 def gap(source: object, *, theme: str = "light", width: float = WIDTH) -> Figure:
@@ -88,14 +92,16 @@ def gap(source: object, *, theme: str = "light", width: float = WIDTH) -> Figure
             axes.set_yscale("log")
             plain_logarithm(axes)
             for mark, words in ends_of(x[known], y[known]):
-                axes.annotate(words, mark, (-4, 7), textcoords="offset points", ha="right", color=look.quiet, fontsize=9)
+                axes.annotate(
+                    words, mark, (-4, 7), textcoords="offset points", ha="right", color=look.quiet, fontsize=9
+                )
         else:
             said = "no gap yet: the first rounds explore"
             axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", color=look.quiet)
         axes.axhline(epsilon, color=look.warning, ls="--", lw=1.3, label=f"epsilon {epsilon:g}: certain at or below")
         axes.set_xlim(0, max(float(x[-1]) if len(x) else 0.0, 1.0) * 1.02)
         axes.set(xlabel="results taken in", ylabel="gap, in units of the reward")
-        axes.set_title("How much better another option might still be", fontsize=12)
+        headed(figure, "How much better another option might still be")
         figure.legend(loc="outside lower left", ncols=3 if wide > 6 else 2)
     return figure
 
@@ -121,13 +127,15 @@ def readings(source: object, *, theme: str = "light", width: float = WIDTH) -> F
     limits = list(dict.fromkeys(table["limit"].tolist()))
     rows = max(len(limits), 1)
     with canvas(1, (wide, 0.8 + 2.6 * rows), rows=rows, theme=look, sharex=True) as (figure, panels):
+        headed(figure, "Readings against their limits")
         for axes, limit in zip(panels, limits, strict=False):
             mine = {key: values[table["limit"] == limit] for key, values in table.items()}
             reading_panel(axes, limit, mine, look)
         if not limits:
             panels[0].text(0.5, 0.5, "no reading yet", transform=panels[0].transAxes, ha="center", color=look.quiet)
         panels[-1].set_xlabel("result")
-        handles = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
+        listed = [pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+        handles = {label: handle for handle, label in listed}
         figure.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=2)
     return figure
 
@@ -135,12 +143,16 @@ def readings(source: object, *, theme: str = "light", width: float = WIDTH) -> F
 def reading_panel(axes: Axes, limit: str, mine: dict[str, Any], look: Theme) -> None:
     """The readings of one limit."""
     x, y, worst = mine["round"], mine["reading"].astype(float), mine["worst_mean"].astype(float)
-    allowed, mean_allowed, below = float(mine["allowed"][0]), float(mine["mean_allowed"][0]), mine["side"][0] == "at most"
+    allowed, mean_allowed, below = (
+        float(mine["allowed"][0]),
+        float(mine["mean_allowed"][0]),
+        mine["side"][0] == "at most",
+    )
     known = np.isfinite(worst)
     size = 14 if len(x) <= 300 else 6 if len(x) <= 2_000 else 2
     axes.scatter(x, y, s=size, color=look.main, alpha=0.65, lw=0, label="single reading", zorder=2)
     axes.scatter(
-        x[known], worst[known], s=26, marker="_", color=look.second, lw=1.1, zorder=3,
+        x[known], worst[known], s=26, marker="_", color=look.second, lw=1.2, zorder=5,
         label="worst mean still possible when pulled",
     )  # fmt: skip
     on_readings = mean_allowed != allowed
@@ -155,10 +167,11 @@ def reading_panel(axes: Axes, limit: str, mine: dict[str, Any], look: Theme) -> 
     low, high = (low, max(high, allowed + room)) if below else (min(low, allowed - room), high)
     axes.axhspan(*((allowed, high) if below else (low, allowed)), color=look.warning, alpha=0.10, lw=0)
     axes.set_ylim(low, high)
-    covers = "single readings are covered" if on_readings else "means are covered, single readings scatter"
+    covers = "covered, each at its risk" if on_readings else "only means are covered"
     beyond = int(np.sum(y > allowed if below else y < allowed))
-    axes.set_title(f"{shortened(limit)} {mine['side'][0]} {allowed:g}: {covers}", fontsize=10.5)
-    axes.set_ylabel(f"{beyond:,} of {len(y):,} readings beyond", fontsize=9, color=look.quiet)
+    said = f"{beyond:,} of {len(y):,} readings beyond: {covers}"
+    axes.set_title(f"{shortened(limit)} {mine['side'][0]} {allowed:g}\n{said}", fontsize=10)
+    axes.set_ylabel(shortened(limit, 20))
 
 
 def pulls(source: object, *, theme: str = "light", width: float = WIDTH) -> Figure:
@@ -166,17 +179,18 @@ def pulls(source: object, *, theme: str = "light", width: float = WIDTH) -> Figu
     look, wide, table = theme_named(theme), checked_width(width), tables.pulls_columns(source)
     names, counts = ranked(table)
     with canvas(1, (wide, 0.9 + 0.3 * max(len(names), 2)), theme=look) as (figure, (axes,)):
+        axes.set_axisbelow(True)
         axes.barh(range(len(names)), counts, color=look.main, height=0.62)
         for place, count in enumerate(counts):
             axes.annotate(
                 f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center", fontsize=9,
                 color=look.quiet,
             )  # fmt: skip
-        named_lines(axes, names)
+        named_lines(axes, names, most=int(4 * wide))
         axes.margins(x=0.12)
         axes.grid(axis="y", visible=False)
         axes.set(xlabel="results taken in")
-        axes.set_title("How often each option was tried", fontsize=12)
+        headed(figure, "How often each option was tried")
     return figure
 
 
@@ -212,17 +226,22 @@ def rewards(
             )  # fmt: skip
         roles = [f", {table['role'][k]}" if table["role"][k] else "" for k in order]
         levels_of = [f" at {rounded_down(float(table['level'][k]), 3)}" for k in order]
-        named_lines(axes, names, [at + role for at, role in zip(levels_of, roles, strict=True)])
+        named_lines(axes, names, [at + role for at, role in zip(levels_of, roles, strict=True)], most=int(4 * wide))
         axes.grid(axis="y", visible=False)
-        axes.set(xlabel="reward at the certified level: estimate, and what is still possible")
-        axes.set_title("What each option gives", fontsize=12)
+        axes.set(xlabel="reward at the certified level")
+        headed(figure, "What each option gives, and still might")
     return figure
 
 
-def named_lines(axes: Axes, names: Sequence[str], more: Sequence[str] = ()) -> None:
+def headed(figure: Figure, title: str) -> None:
+    """Writes the title over the whole picture, however little room its names leave to the axes."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12)
+
+
+def named_lines(axes: Axes, names: Sequence[str], more: Sequence[str] = (), *, most: int = 28) -> None:
     """A line for each name, the first at the top."""
     said = more or [""] * len(names)
-    labels = [shortened(name, 26) + plain(rest) for name, rest in zip(names, said, strict=True)]
+    labels = [shortened(name, most) + plain(rest) for name, rest in zip(names, said, strict=True)]
     axes.set_yticks(range(len(names)), labels)
     axes.set_ylim(max(len(names), 2) - 0.4, -0.6)
 

@@ -115,8 +115,11 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, most: int = 28) -> str:
-    """The text, cut where it is too long for its place."""
-    return plain(text if len(text) <= most else text[: most - 1].rstrip() + "…")
+    """The text, cut in the middle where it is too long for its place: names often differ at their ends."""
+    if len(text) <= most:
+        return plain(text)
+    last = (most - 1) // 2
+    return plain(f"{text[: most - 1 - last].rstrip()}…{text[len(text) - last :].lstrip()}")
 
 
 METADATA: dict[str, dict[str, Any]] = {

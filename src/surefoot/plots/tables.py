@@ -24,6 +24,7 @@ COLUMNS = {
     "pulls": ("name", "pulls"),
     "rewards": ("name", "level", "reward", "low", "high", "role"),
 }  # what each picture needs; frames have more
+FEW = range(8)  # arms that stay in the order of the problem
 STATES_DRAWN = 600  # rounds whose numbers of arms are drawn: more cannot be told apart
 
 
@@ -73,7 +74,10 @@ def levels_columns(source: object, arms: Sequence[int | str] | None = None) -> C
     """The columns of `levels_frame`."""
     if is_frame(source):
         return some_arms(drawn_from(source, "levels"), arms)
-    found = trace_in(source, arms).by_arm()
+    trace = trace_in(source, arms)
+    if arms is None and len(trace.arms) > len(FEW):
+        trace = trace.of_arms(trace.weightiest())  # of many only the first are drawn
+    found = trace.by_arm()
     return {name: found[name] for name in COLUMNS["levels"]}
 
 
@@ -164,7 +168,7 @@ def counted_in(frame: Any) -> Columns:
     """The pulls of each arm in a history: a row for each pull, with the column name."""
     names = columns_in("source", frame, ["name"], "Pass what plots.pulls_frame gives, a history, or a study.")["name"]
     told = [str(name) for name in names.tolist() if isinstance(name, str)]
-    found = {name: 0 for name in told}
+    found = dict.fromkeys(told, 0)
     for name in told:
         found[name] += 1
     return {"name": np.array(list(found), object), "pulls": np.array(list(found.values()), np.int64)}

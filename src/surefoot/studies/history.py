@@ -63,7 +63,8 @@ def columns_of(problem: Problem, rows: Iterable[Sequence[Any]]) -> dict[str, NDA
 
     def values(column: Column) -> NDArray[Any]:
         if column.words is not None:
-            return np.array(column.words, dtype=object)[column.values]
+            words: NDArray[Any] = np.array(column.words, dtype=object)[column.values]
+            return words
         return column.values.view("M8[us]") if column.times else column.values
 
     return {column.name: values(column) for column in pulls.columns()}

@@ -39,7 +39,7 @@ from surefoot.storage.chain import verified
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.auditing import audit_of
-from surefoot.studies.certificates import certificate_of
+from surefoot.studies.certificates import added_assumptions, certificate_of, data_notes
 from surefoot.studies.choices import Choice
 from surefoot.studies.consequences import alarms_in, end_of
 from surefoot.studies.corrections import Corrected, New, corrected_before, correction, what_changed
@@ -392,7 +392,23 @@ class Study:
     @property
     def history(self) -> "pd.DataFrame":
         """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
-        return frames.to_pandas(self._history_columns())
+        return frames.to_pandas(self.history_columns())
+
+    def history_columns(self) -> dict[str, Any]:
+        """The history as arrays by the names of its columns, which needs no library of data frames."""
+        return self._handle.look(
+            lambda ledger, stored: columns_of(self.problem, verified(self._handle.origin, stored.after(0)))
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What became of every pull, in words: used, given up, corrected, imported."""
+        return self._handle.view(data_notes)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promise rests on, by the policy and by how the data came in."""
+        return self._handle.view(lambda ledger: (*ledger.learner.guarantee.assumptions, *added_assumptions(ledger)))
 
     def to_pandas(self) -> "pd.DataFrame":
         """The history as a pandas frame."""
@@ -400,7 +416,7 @@ class Study:
 
     def to_polars(self) -> "pl.DataFrame":
         """The history as a polars frame, with the same columns."""
-        return frames.to_polars(self._history_columns())
+        return frames.to_polars(self.history_columns())
 
     def trace(self, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
         """The numbers of every round, as `Session.trace` gives them: what was pulled and returned, leader, challenger
@@ -492,11 +508,6 @@ class Study:
         self._warn_of(self._handle.write(Step(lambda ledger, stored: alarms_in(ledger) + end_of(ledger), followed)))
 
     # -- within ---------------------------------------------------------------------------------------------
-
-    def _history_columns(self) -> dict[str, Any]:
-        return self._handle.look(
-            lambda ledger, stored: columns_of(self.problem, verified(self._handle.origin, stored.after(0)))
-        )
 
     def _read(self, see: Callable[[Events], Found]) -> Found:
         """What one sees who reads the events at one moment."""

@@ -1,6 +1,6 @@
 """One content, two forms: Markdown and a page that needs nothing else."""
 
-from surefoot.reproduction.markup import Command, Heading, Paragraph, Picture, Points, Table, as_html, as_markdown
+from surefoot.pages import Command, Heading, Paragraph, Picture, Points, Table, as_html, as_markdown
 
 PARTS = [
     Heading("Title <1>", 1),
