@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import frames
+from surefoot.cards import card
 from surefoot.core.records import Records
 from surefoot.core.types import ALARM, BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
@@ -79,6 +80,9 @@ class Runs:
 
     def __repr__(self) -> str:
         return f"Runs({len(self)} of {self.policy.name}, {int(self.stopped.sum())} certified)"
+
+    def _repr_html_(self) -> str:
+        return card(repr(self), facts=facts_of(self))
 
     @property
     def interrupted(self) -> bool:
@@ -174,6 +178,27 @@ class Runs:
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
         write_bytes("path", place, self.to_pandas().to_parquet(None, engine="pyarrow", index=False))
+
+
+def facts_of(runs: Runs) -> list[tuple[str, str]]:
+    """What a notebook shows of runs."""
+    if not len(runs):
+        return [("runs", "none")]
+    found, count = runs.summary(), len(runs)
+
+    def rate(name: str) -> str:
+        return f"{found[f'{name}_runs']:,} of {count:,} (95 % at most {100 * found[f'{name}_upper']:.3g} %)"
+
+    mean, lower, upper = found["pulls_mean"], found["pulls_lower"], found["pulls_upper"]
+    pulls = "none ended in certainty" if mean is None else f"{mean:,.4g} on average"
+    if lower is not None:
+        pulls += f" ({lower:,.4g} to {upper:,.4g})"
+    return [
+        ("certified", f"{found['certified_runs']:,} of {count:,}"),
+        ("pulls", pulls),
+        ("wrong answers", rate("wrong")),
+        ("runs with an unsafe pull", rate("unsafe")),
+    ]
 
 
 def judged(

@@ -1,6 +1,5 @@
 """Ask/tell in memory: one experiment, driven by a person, a script or a laboratory."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, overload
@@ -10,23 +9,20 @@ import numpy as np
 from surefoot.errors import (
     Alarmed,
     Finished,
-    HeldWarning,
-    Implausible,
     InvalidInput,
-    LevelExceeded,
-    ModelAlarm,
     NotFrozen,
     NotOpen,
     NumericalBreakdown,
-    outside,
 )
 from surefoot.live.certificate import Certificate
 from surefoot.live.learner import Learner
 from surefoot.live.ledger import Holding
 from surefoot.live.model_checks import LEVEL, REMEDY
+from surefoot.live.notices import implausible, warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
 from surefoot.live.revisable import RevisableLedger
+from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
 from surefoot.live.trace import Trace
 from surefoot.live.tracing import arms_that_matter, followed_arms, results_kept, traced
@@ -242,6 +238,9 @@ class Session:
         state = "alarm" if self.ledger.ringing else self.ledger.outcome or "running"
         return f"Session({self.policy.name}, {self.pulls} pulls, {state})"
 
+    def _repr_html_(self) -> str:
+        return status_card(repr(self), self.status(), self.statement)
+
     # -- within ---------------------------------------------------------------------------------------------
 
     def _held(self) -> Pull:
@@ -274,41 +273,3 @@ class Session:
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
         return holdings
-
-
-def implausible(asked: Pull, found: Holding) -> Implausible:
-    """The refusal of a result that is held."""
-    level = found.result[0]
-    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, held=True)
-
-
-def warn_of_holding(number: int, found: Holding) -> None:
-    """Warns that a result, told before, is implausible now that its turn has come."""
-    everyone = " It lies on the unsafe side, so no pull is given to anyone." if found.unsafe else ""
-    warnings.warn(
-        f"The result of pull {number}, which waited for an earlier one, is implausible now that its turn has come: "
-        f"{found.surprises}. It is held.{everyone} Tell pull {number} again: the right value, or the same with "
-        "confirm=True (--confirm).",
-        HeldWarning,
-        stacklevel=outside(),
-    )
-
-
-def warn_of_level(asked: Pull, applied: float) -> None:
-    """Warns that a pull was applied above its certified level."""
-    warnings.warn(
-        f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
-        f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
-        LevelExceeded,
-        stacklevel=3,
-    )
-
-
-def warn_of_alarm(message: str, then: str, level: float | None) -> None:
-    """Warns of what the data were just found to contradict, and of what follows from it."""
-    warnings.warn(
-        f"The data contradict the model ({message}), {then}. The chance of a false alarm in the whole life of an "
-        f"experiment is {level:g}. Find the cause, then release it.",
-        ModelAlarm,
-        stacklevel=3,
-    )

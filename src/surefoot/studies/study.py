@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from surefoot import frames
+from surefoot.cards import card
 from surefoot.errors import (
     ABSENT,
     BudgetOpen,
@@ -27,10 +28,11 @@ from surefoot.errors import (
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
 from surefoot.live.learner import Learner
+from surefoot.live.notices import warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.revisable import Revision
-from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
+from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
 from surefoot.live.trace import Trace
 from surefoot.live.tracing import Results, arms_that_matter, followed_arms, results_kept, traced
@@ -502,6 +504,13 @@ class Study:
             )
             return f"Study({self.name!r}, {self.policy.name}, {pulls} pulls, {state})"
         return f"Study({self.name!r}, {self.policy.name})"
+
+    def _repr_html_(self) -> str:
+        with suppress(SurefootError):  # as above
+            status, stop = self.status(), self._handle.view(lambda ledger: ledger.stop)
+            said = f"Frozen by {stop.by}: {stop.reason}. " if stop else ""
+            return status_card(repr(self), status, said + self.statement)
+        return card(repr(self))
 
     def raise_alarms(self) -> None:
         """Freezes the study if the history that it was begun with contradicts the model."""
