@@ -7,7 +7,6 @@ from typing import Any
 
 from surefoot.cli.live import known_gap
 from surefoot.cli.output import Output
-from surefoot.errors import OtherVersion
 from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Recommendation
 from surefoot.live.quantities import (
@@ -20,20 +19,13 @@ from surefoot.live.quantities import (
 )
 from surefoot.live.showing import ITSELF
 from surefoot.live.trace import Trace
+from surefoot.studies.outlook import Outlook
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
 
-def known_of(study: Study) -> Trace | None:
-    """What is known after the last result; None for a study of another version, whose rules are not here."""
-    try:
-        return study.trace(states=1)
-    except OtherVersion:
-        return None
-
-
 def tell_outlook(
-    output: Output, study: Study, status: StudyStatus, known: Trace | None, certificate: Certificate | None,
+    output: Output, study: Study, status: StudyStatus, outlook: Outlook, certificate: Certificate | None,
     answer: Recommendation | None,
 ) -> None:  # fmt: skip
     """Prints the answer, or who leads by how much, what is expected of it, and how many trials are to come."""
@@ -54,11 +46,10 @@ def tell_outlook(
     else:
         ended = f"No answer: {status.outcome}" if status.outcome is not None else "No answer yet: exploring"
         out.print(Text(ended, "bold"))
-    for words in expected_in_words(known, name):
+    for words in expected_in_words(outlook.known, name):
         out.print(Text(f"  {words}"), soft_wrap=True)
-    togo = None if known is None or status.outcome is not None else known.trials_to_go
-    if togo is not None:
-        out.print(Text(f"To go  {togo}"), soft_wrap=True)
+    if outlook.trials_to_go is not None:
+        out.print(Text(f"To go  {outlook.trials_to_go}"), soft_wrap=True)
 
 
 def leading(status: StudyStatus, certificate: Certificate | None) -> str | None:
@@ -68,7 +59,7 @@ def leading(status: StudyStatus, certificate: Certificate | None) -> str | None:
 
 def expected_in_words(known: Trace | None, name: str | None) -> list[str]:
     """What an arm gives and reads at its certified level, a line for each signal."""
-    if known is None or name is None or name not in known.names or not len(known):
+    if known is None or name is None or name not in known.names or not known.pulls.any():
         return []
     problem, arm = known.problem, known.of_arms([name])
     middle, low, high = arm.middle[-1, 0].tolist(), arm.low[-1, 0].tolist(), arm.high[-1, 0].tolist()
@@ -81,10 +72,9 @@ def expected_in_words(known: Trace | None, name: str | None) -> list[str]:
     return lines
 
 
-def outlook_document(
-    status: StudyStatus, known: Trace | None, certificate: Certificate | None
-) -> dict[str, Any]:  # fmt: skip
+def outlook_document(status: StudyStatus, outlook: Outlook, certificate: Certificate | None) -> dict[str, Any]:
     """The same as plain data: expectations of each arm that matters at its certified level, and the trials to go."""
+    known, togo = outlook
     if known is None:
         return {"leader": leading(status, certificate), "expected": [], "trials_to_go": None}
     signals = ["reward", *(limit.name for limit in known.problem.safety)]
@@ -94,7 +84,6 @@ def outlook_document(
         each = [{"mean": float(a), "low": float(b), "high": float(c)} for a, b, c in values]
         told = {"reward": each[0], "safety": dict(zip(signals[1:], each[1:], strict=True))}
         expected.append({"name": name, "level": float(known.certified[-1, place]), **told})
-    togo = None if status.outcome is not None else known.trials_to_go
     return {
         "leader": leading(status, certificate), "expected": expected, "trials_to_go": togo and togo.to_dict(),
     }  # fmt: skip
@@ -102,7 +91,7 @@ def outlook_document(
 
 def rewards_of(known: Trace | None) -> dict[str, tuple[str, str]]:
     """By arm: the estimated reward at its certified level, and the range that is possible."""
-    if known is None or not len(known):
+    if known is None or not known.pulls.any():
         return {}
     found = {}
     for place, name in enumerate(known.names):

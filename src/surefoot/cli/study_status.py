@@ -11,12 +11,13 @@ from surefoot.cli.job import Which
 from surefoot.cli.live import known_gap, phase
 from surefoot.cli.output import Output
 from surefoot.cli.study_arms import tell_arms
-from surefoot.cli.study_outlook import known_of, outlook_document, rewards_of, tell_outlook
+from surefoot.cli.study_outlook import outlook_document, rewards_of, tell_outlook
 from surefoot.errors import counted
 from surefoot.live.certificate import rounded_down
 from surefoot.live.pulls import Pull, Recommendation
 from surefoot.live.trace import Trace
 from surefoot.studies.lifecycle import load_study
+from surefoot.studies.outlook import outlook_of
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
@@ -53,12 +54,12 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
 
     study = opened(which)
     status, waiting = study.status(), study.open_pulls
-    certificate, answer, known = study.certificate, study.recommendation, known_of(study)
+    certificate, answer, outlook = study.certificate, study.recommendation, outlook_of(study)
     if output.json:
         output.json_result(
             {
                 "alarms": status.alarms, "statement": study.statement, "storage": study.storage,
-                "outlook": outlook_document(status, known, certificate),
+                "outlook": outlook_document(status, outlook, certificate),
                 "status": {**status.to_brief_dict(), **status.to_dict()} if everything else status.to_brief_dict(),
                 "open": [pull.to_dict() for pull in waiting],
                 "recommendation": answer and answer.to_dict(), "certificate": certificate and certificate.to_dict(),
@@ -67,8 +68,8 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
         return exit_codes.ALARM if status.alarms else exit_codes.OK
     for message in status.contradictions:
         output.out.print(Text(f"Alarm{'' if message in status.alarms else ', released'}: {message}", "red"))
-    tell_outlook(output, study, status, known, certificate, answer)
-    tell_status(output, study, status, answer, everything, known)
+    tell_outlook(output, study, status, outlook, certificate, answer)
+    tell_status(output, study, status, answer, everything, outlook.known)
     for pull in waiting:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:

@@ -5,6 +5,7 @@ the line is followed to epsilon. Where it was tried (docs/seeing.md), the true n
 it in about four of five runs, so the range that wide is given with it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 
@@ -40,18 +41,24 @@ class TrialsToGo:
 def trials_to_go(gap: Floats, epsilon: float) -> TrialsToGo | None:
     """The extrapolation from the gap after each round, from round 0 on; None where it cannot be said: while exploring,
     in the first rounds, where the gap does not shrink, and at the end."""
-    last = len(gap) - 1
-    if last < 1 or not gap[last] > epsilon:
+    return drawn_on(range(len(gap)), gap, epsilon)
+
+
+def drawn_on(rounds: Sequence[int], gap: Sequence[float] | Floats, epsilon: float) -> TrialsToGo | None:
+    """The same from the gap after some rounds, in their order, the last one of which is now."""
+    x, y = np.asarray(rounds, np.float64), np.asarray(gap, np.float64)
+    last = int(x[-1]) if len(x) else 0
+    if last < 1 or not y[-1] > epsilon:
         return None
-    rounds = np.arange(last + 1)
-    rounds = rounds[np.isfinite(gap) & (gap > 0.0) & (rounds >= max(1, last // 2))]
-    if len(rounds) < FEWEST:
+    counted_in = np.isfinite(y) & (y > 0.0) & (x >= max(1, last // 2))
+    x, y = x[counted_in], y[counted_in]
+    if len(x) < FEWEST:
         return None
-    slope, height = np.polyfit(np.log(rounds), np.log(gap[rounds]), 1).tolist()
+    slope, height = np.polyfit(np.log(x), np.log(y), 1).tolist()
     if slope > -LEAST_SLOPE:
         return None
     end = (log(epsilon) - height) / slope  # the logarithm of the last round
     if end > log(FURTHEST * last):
         return None
     about = max(1, round(exp(end)) - last)
-    return TrialsToGo(about, max(1, round(about / SPREAD)), round(about * SPREAD), int(rounds[-1] - rounds[0] + 1))
+    return TrialsToGo(about, max(1, round(about / SPREAD)), round(about * SPREAD), int(x[-1] - x[0] + 1))

@@ -62,6 +62,17 @@ def traced(learner: Learner, results: Results, followed: Sequence[int], states: 
     return writer.trace()
 
 
+def known_now(learner: Learner, followed: Sequence[int]) -> Trace:
+    """What is known of these arms now, as the course of no rounds: nothing is replayed, and nothing is changed."""
+    signals = 1 + len(learner.problem.safety)
+    none = np.zeros(0, np.int64)
+    nothing = Results(none, none, np.zeros(0), np.zeros((0, signals)), np.zeros((0, signals - 1)))
+    writer = Writer(learner, nothing, list(followed), [0])
+    writer.keep(0)
+    writer.decided(0, *race_of(learner.decision))
+    return writer.trace()
+
+
 def followed_arms(problem: Problem, arms: object, matter: Sequence[int]) -> list[int]:
     """The places of the arms whose numbers are kept: those that are named, all, or of many those that matter."""
     if arms is None:

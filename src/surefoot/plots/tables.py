@@ -146,7 +146,7 @@ def trace_in(source: Any, arms: Sequence[int | str] | None = None, states: int |
     """The trace of the source; of a trace, itself."""
     if isinstance(source, Trace):
         return source if arms is None or not len(arms) else source.of_arms(arms)
-    if not callable(getattr(source, "trace", None)):
+    if not callable(getattr(source, "trace", None)) or not hasattr(source, "problem"):  # an array has a trace too
         raise InvalidInput("source", source, "has no course that could be drawn", SOURCE)
     found: Trace = source.trace(arms=arms if arms is None else list(arms), states=states)
     return found

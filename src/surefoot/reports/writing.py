@@ -1,11 +1,13 @@
 """The report of a study as a file: HTML that needs nothing else, or Markdown with its pictures beside it."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from surefoot import __version__, plots
+from surefoot.characters import in_one_line
 from surefoot.errors import InvalidInput, counted
 from surefoot.files import as_path, exists_already, write_bytes
 from surefoot.live.certificate import rounded_down
@@ -158,6 +160,4 @@ def last_moment(history: dict[str, Any]) -> str:
 
 def quoted(name: str) -> str:
     """The name as a shell takes it."""
-    from shlex import quote
-
-    return quote(name)
+    return quote(in_one_line(name))
