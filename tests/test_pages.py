@@ -1,6 +1,23 @@
 """One content, two forms: Markdown and a page that needs nothing else."""
 
-from surefoot.pages import Command, Heading, Paragraph, Picture, Points, Table, as_html, as_markdown
+import re
+
+import pytest
+
+from surefoot.pages import (
+    Box,
+    Command,
+    Gallery,
+    Heading,
+    Paragraph,
+    Picture,
+    Points,
+    Table,
+    as_html,
+    as_markdown,
+    literal,
+    worded,
+)
 
 PARTS = [
     Heading("Title <1>", 1),
@@ -27,3 +44,29 @@ def test_the_page_escapes_what_is_text_and_embeds_what_is_not() -> None:
     assert '<tr class="marked"><td class="text">b</td><td></td></tr>' in page
     assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in page
     assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    "words", ["a|b", "`x` \\* y", "<b>&", "[a](b)", "# no", "- no", "1. no", "x_y_z", "$5", "\\\\"]
+)
+def test_literal_words_stand_as_they_are(words: str) -> None:
+    shown = worded(literal(words))
+    plain = re.sub("&(lt|gt|amp|quot|#x27);", lambda found: {"lt": "<", "gt": ">", "amp": "&"}[found[1]], shown)
+    assert plain == words
+    assert "<" not in shown
+    assert not re.search(r"(?<!\\)[`|<\[]", literal(words).replace("\\\\", ""))
+
+
+def test_what_acts_is_spelled_out() -> None:
+    assert worded(literal("a\u202eb\nc")) == "a\\u202eb\\x0ac"
+
+
+def test_a_picture_has_its_dark_form_and_a_table_its_heads_where_it_stacks() -> None:
+    picture = Picture("x.svg", b"<svg/>", "A | picture", dark=b"<svg></svg>")
+    page = as_html("T", [Gallery([picture]), Table(("a", "b"), [("1", "2")], stacks=True), Box(["yes", "so"], "good")])
+    assert '<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg+xml;base64,' in page
+    assert '<td class="text" data-head="a">1</td><td data-head="b">2</td>' in page
+    assert '<div class="box good"><p>yes</p><p>so</p></div>' in page
+    text = as_markdown([Gallery([picture]), Box(["yes", "so"])], images="")
+    assert "](x.svg)" in text
+    assert "> **yes**\n>\n> so" in text
