@@ -29,7 +29,7 @@ def here(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
-    write("pumps.toml", pumps)
+    write("pumps.toml", pumps.replace("epsilon = 0.3", "epsilon = 0.1"))
 
     def typed(*words: str) -> Done:
         capsys.readouterr()
