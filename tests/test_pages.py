@@ -64,7 +64,8 @@ def test_what_acts_is_spelled_out() -> None:
 def test_a_picture_has_its_dark_form_and_a_table_its_heads_where_it_stacks() -> None:
     picture = Picture("x.svg", b"<svg/>", "A | picture", dark=b"<svg></svg>")
     page = as_html("T", [Gallery([picture]), Table(("a", "b"), [("1", "2")], stacks=True), Box(["yes", "so"], "good")])
-    assert '<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg+xml;base64,' in page
+    assert '<img class="light" alt="A | picture" src="data:image/svg+xml;base64,PHN2Zy8+">' in page
+    assert '<img class="dark" alt="A | picture" src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=">' in page
     assert '<td class="text" data-head="a">1</td><td data-head="b">2</td>' in page
     assert '<div class="box good"><p>yes</p><p>so</p></div>' in page
     text = as_markdown([Gallery([picture]), Box(["yes", "so"])], images="")

@@ -40,11 +40,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a head; the first columns are text, the others numbers that stand to the right."""
+    """Rows under a head; the first columns and the last are text, the others numbers that stand to the right."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     text_columns: int = 1
+    text_last: int = 0  # columns
     marked: Sequence[int] = ()  # rows that stand out
     folded: str | None = None  # a page hides the table behind these words
     stacks: bool = False  # on a narrow screen each row is a block of its own, and nothing has to be scrolled
@@ -92,7 +93,10 @@ COLOURS = {
 }
 STYLE = f"""
 :root {{ color-scheme: light dark; {COLOURS["light"]} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {COLOURS["dark"]} }} }}
+img.dark {{ display: none; }}
+@media screen and (prefers-color-scheme: dark) {{
+  :root {{ {COLOURS["dark"]} }} img.light {{ display: none; }} img.dark {{ display: inline; }}
+}}
 * {{ box-sizing: border-box; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 84rem;
   margin: 2rem auto; padding: 0 1.2rem; overflow-wrap: anywhere; }}
@@ -115,13 +119,13 @@ summary {{ cursor: pointer; color: var(--link); margin: 0.6rem 0; }}
 .box.good {{ border-color: var(--good); }} .box.bad {{ border-color: var(--bad); }}
 .gallery {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 0 1.6rem; }}
 .gallery img {{ width: 100%; }}
-.stacked td {{ white-space: normal; vertical-align: top; overflow-wrap: anywhere; min-width: 4.5rem; }}
-.stacked td.text {{ min-width: 6rem; }}
+.stacked {{ font-size: 0.9rem; }} .stacked td {{ vertical-align: top; }}
+.stacked td.text {{ min-width: 6rem; white-space: normal; overflow-wrap: anywhere; }}
 @media screen and (max-width: 44rem) {{
   .stacked thead {{ display: none; }} .stacked, .stacked tbody, .stacked tr, .stacked td {{ display: block; }}
   .stacked tr {{ border-bottom: 2px solid var(--line); padding: 0.4rem 0; }}
   .stacked td {{ border: 0; text-align: right; padding: 0.1rem 0; display: flex; gap: 1rem;
-    justify-content: space-between; overflow-wrap: anywhere; }}
+    justify-content: space-between; white-space: normal; overflow-wrap: anywhere; }}
   .stacked td::before {{ content: attr(data-head); color: var(--quiet); text-align: left; flex: none; }}
   .stacked td:empty {{ display: none; }}
 }}
@@ -158,7 +162,8 @@ def markdown_of(part: Part, images: str) -> str:
         case Points(texts):
             return "\n".join(f"- {text}" for text in texts)
         case Table(head, rows, text_columns):
-            rule = ["---"] * text_columns + ["---:"] * (len(head) - text_columns)
+            numbers = len(head) - text_columns - part.text_last
+            rule = [*["---"] * text_columns, *["---:"] * numbers, *["---"] * part.text_last]
             shown = [[bold(cell) for cell in row] if k in part.marked else row for k, row in enumerate(rows)]
             return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *shown])
         case Picture(file, _, caption):
@@ -221,18 +226,19 @@ def picture_html(picture: Picture) -> str:
 
     said = escape(unmarked(picture.caption))
     image = f'<img alt="{said}" src="{source(picture.svg)}">'
-    if picture.dark is not None:
-        dark = f'<source media="screen and (prefers-color-scheme: dark)" srcset="{source(picture.dark)}">'
-        image = f"<picture>{dark}{image}</picture>"
+    if picture.dark is not None:  # two images, since browsers print that source of a <picture> which the screen had
+        image = image.replace("<img", '<img class="light"')
+        image += f'<img class="dark" alt="{said}" src="{source(picture.dark)}">'
     return f"<figure>{image}<figcaption>{worded(picture.caption)}</figcaption></figure>"
 
 
 def table_html(table: Table) -> str:
     """A table in HTML."""
     heads = [escape(unmarked(cell)) for cell in table.head]
+    numbers = range(table.text_columns, len(heads) - table.text_last)
 
     def row(cells: Sequence[str], tag: str, look: str = "") -> str:
-        looks = [' class="text"' if k < table.text_columns else "" for k in range(len(cells))]
+        looks = ["" if k in numbers else ' class="text"' for k in range(len(cells))]
         if table.stacks and tag == "td":
             looks = [f'{look} data-head="{head}"' for look, head in zip(looks, heads, strict=True)]
         written = (f"<{tag}{left}>{worded(cell)}</{tag}>" for cell, left in zip(cells, looks, strict=True))

@@ -126,7 +126,7 @@ def trials(found: Gathered) -> list[Part]:
     command: list[Part] = (
         [Paragraph("All of them:"), Command([f"surefoot study history {quoted(name)}"])] if first else []
     )
-    table = Table(head, rows, text_columns=2, folded=said if len(rows) > FOLDED else None, stacks=True)
+    table = Table(head, rows, text_columns=2, text_last=2, folded=said if len(rows) > FOLDED else None, stacks=True)
     return [Heading("Trials"), table, *command]
 
 
