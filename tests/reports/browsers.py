@@ -23,7 +23,8 @@ document.getElementById("page").onload = (event) => {{
   const images = [...page.images].filter(each => each.complete && each.naturalWidth > 0).length;
   const told = {{wide: wide.slice(0, 5), scroll: root.scrollWidth, client: root.clientWidth, images: images,
     all: page.images.length,
-    shown: [...page.images].filter(each => each.offsetWidth > 0).length, ground: page.defaultView.getComputedStyle(page.body).backgroundColor,
+    shown: [...page.images].filter(each => each.offsetWidth > 0).length,
+    ground: page.defaultView.getComputedStyle(page.body).backgroundColor,
     scripts: page.scripts.length, links: page.links.length}};
   document.title = JSON.stringify(told);
 }};

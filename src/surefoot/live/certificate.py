@@ -10,7 +10,7 @@ from surefoot.cards import card
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 
-WIDTH = 100  # characters of a line
+WIDTH = 80  # characters of a line
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
 LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
 
@@ -161,8 +161,13 @@ def text_of(certificate: Certificate) -> str:
     width = max(len(name) for name, _ in numbers_of(certificate))
     told = [f"  {name:<{width}}  {value}" for name, value in numbers_of(certificate)]
     lists = (("It rests on:", certificate.assumptions), ("Data:", certificate.data))
-    more = [line for title, texts in lists if texts for line in (title, *(f"  - {text}" for text in texts))]
+    more = [line for title, texts in lists if texts for line in (title, *map(point, texts))]
     return "\n".join([fill(certificate.statement, WIDTH), "", *told, "", *more])
+
+
+def point(text: str) -> str:
+    """The text as an entry of a list, in as many lines as it takes."""
+    return fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
 def numbers_of(certificate: Certificate) -> list[tuple[str, str]]:

@@ -12,9 +12,14 @@ from surefoot.problem import Limit, Problem
 UNKNOWN = "not known yet"
 
 
+def level_in_table(problem: Problem, level: float) -> str:
+    """The level where a column says that it is one, rounded down."""
+    return rounded_down(level) if isfinite(level) else "unknown"
+
+
 def level_in_words(problem: Problem, level: float) -> str:
-    """The level, rounded down."""
-    return f"level {rounded_down(level)}" if isfinite(level) else "an unknown level"
+    """The level amid other words."""
+    return f"level {level_in_table(problem, level)}" if isfinite(level) else "an unknown level"
 
 
 def pull_in_words(problem: Problem, name: str, level: float) -> str:

@@ -239,7 +239,7 @@ class Session:
         return f"Session({self.policy.name}, {self.pulls} pulls, {state})"
 
     def _repr_html_(self) -> str:
-        return status_card(repr(self), self.status(), self.statement)
+        return status_card(self.problem, repr(self), self.status(), self.statement)
 
     # -- within ---------------------------------------------------------------------------------------------
 

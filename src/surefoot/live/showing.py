@@ -6,7 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from surefoot.cards import card
-from surefoot.live.certificate import rounded_down
+from surefoot.live.quantities import level_in_table
+from surefoot.problem import Problem
 
 if TYPE_CHECKING:
     from surefoot.live.pulls import Status
@@ -15,7 +16,7 @@ SHOWN = 10  # arms
 ITSELF = "itself, at a higher level"
 
 
-def status_card(title: str, status: Status, statement: str) -> str:
+def status_card(problem: Problem, title: str, status: Status, statement: str) -> str:
     """Where an experiment stands, in HTML."""
     facts = [("results", f"{status.pulls:,}")]
     if status.leader is not None:
@@ -26,12 +27,7 @@ def status_card(title: str, status: Status, statement: str) -> str:
         facts.append(("gap", f"{status.gap:.4g}, certain at {status.epsilon:g}"))
     facts += [(f"held, pull {each.number}", each.surprises) for each in status.held]
     every = list(status.levels) if len(status.levels) <= SHOWN else status.names_that_matter()[:SHOWN]
-    rows = [(name, level_of(status.levels[name]), f"{status.pulls_per_arm[name]:,}") for name in every]
+    rows = [(name, level_in_table(problem, status.levels[name]), f"{status.pulls_per_arm[name]:,}") for name in every]
     if len(rows) < len(status.levels):
         rows.append((f"of {len(status.levels):,}", "", ""))
     return card(title, [statement], facts, table=[("arm", "certified level", "pulls"), *rows])
-
-
-def level_of(level: float) -> str:
-    """The level, rounded down, so that what is shown is certified."""
-    return rounded_down(level) if isfinite(level) else "unknown"

@@ -3,8 +3,9 @@
 from math import isfinite
 
 from surefoot.errors import counted
-from surefoot.live.certificate import NOTHING, rounded_down
+from surefoot.live.certificate import NOTHING
 from surefoot.live.quantities import (
+    level_in_table,
     limit_in_words,
     pull_in_words,
     range_in_words,
@@ -146,7 +147,7 @@ def corrections(found: Gathered) -> list[Part]:
 
 def options(found: Gathered) -> list[Part]:
     """The arms with their levels and rewards: all, or of many those that matter."""
-    trace, status = found.trace, found.status
+    trace, status, problem = found.trace, found.status, found.problem
     if trace is None or not len(trace.arms):
         return []
     answer = found.certificate.name if found.certificate else None
@@ -156,8 +157,8 @@ def options(found: Gathered) -> list[Part]:
         low, high = float(trace.low[-1, place, 0]), float(trace.high[-1, place, 0])
         rows.append(
             (
-                literal(name), roles.get(name, ""), rounded_down(float(trace.certified[-1, place])),
-                rounded_down(float(trace.possible[-1, place])), f"{int(trace.pulls[-1, place]):,}",
+                literal(name), roles.get(name, ""), level_in_table(problem, float(trace.certified[-1, place])),
+                level_in_table(problem, float(trace.possible[-1, place])), f"{int(trace.pulls[-1, place]):,}",
                 short(float(trace.middle[-1, place, 0])), range_in_words(low, high),
             )
         )  # fmt: skip

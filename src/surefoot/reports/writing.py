@@ -10,8 +10,7 @@ from surefoot import __version__, plots
 from surefoot.characters import in_one_line
 from surefoot.errors import InvalidInput, counted
 from surefoot.files import as_path, exists_already, write_bytes
-from surefoot.live.certificate import rounded_down
-from surefoot.live.quantities import short
+from surefoot.live.quantities import level_in_table, short
 from surefoot.live.readings import safety_columns
 from surefoot.pages import (
     Command,
@@ -113,9 +112,10 @@ def trials(found: Gathered) -> list[Part]:
         readings = (number_in(history[name][k]) for name in signals)
         remark = "; ".join(filter(None, ["imported" if history["imported"][k] else "", history["changes"][k] or ""]))
         level = float(history["level"][k])
+        shown = level_in_table(problem, level) if level == level else ""
         rows.append(
             (
-                str(history["number"][k]), literal(history["name"][k]), rounded_down(level) if level == level else "",
+                str(history["number"][k]), literal(history["name"][k]), shown,
                 number_in(history["reward"][k]), *readings, str(history["state"][k]), literal(remark),
             )
         )  # fmt: skip

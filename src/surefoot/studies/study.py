@@ -509,7 +509,7 @@ class Study:
         with suppress(SurefootError):  # as above
             status, stop = self.status(), self._handle.view(lambda ledger: ledger.stop)
             said = f"Frozen by {stop.by}: {stop.reason}. " if stop else ""
-            return status_card(repr(self), status, said + self.statement)
+            return status_card(self.problem, repr(self), status, said + self.statement)
         return card(repr(self))
 
     def raise_alarms(self) -> None:
