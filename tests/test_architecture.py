@@ -41,8 +41,6 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "storage": LEAVES,
     "studies": {"bridges", "core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
     "bridges": {"live", "problem", "studies", "worlds", *LEAVES},
-    "plots": {"problem", *LEAVES},
-    "studies": {"core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
     "plots": {"live", "problem", *LEAVES},
     "reports": {"live", "policies", "studies", "plots", "problem", "__init__", *LEAVES},
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
