@@ -13,8 +13,8 @@ import surefoot
 PACKAGE = Path(surefoot.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-LEAVES = {"characters", "errors", "files", "memory", "plain_data", "progress"}
-NUMBERS = {"core", "sets", "policies", "worlds", "live", "results", "devices", "simulation", "theory"}
+LEAVES = {"cards", "characters", "errors", "files", "frames", "memory", "pages", "plain_data", "progress"}
+NUMBERS = {"core", "sets", "policies", "worlds", "live", "played", "results", "devices", "simulation", "theory"}
 MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import besides itself
     "characters": set(),
     "plain_data": set(),
@@ -22,26 +22,42 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "errors": {"plain_data"},
     "files": {"errors"},
     "memory": {"errors"},
-    "problem": {"characters", "errors", "files", "plain_data"},
+    "frames": {"errors"},
+    "cards": {"characters"},
+    "pages": {"characters"},
+    "problem": {"cards", "characters", "errors", "files", "plain_data"},
     "core": set(),  # arithmetic stands on nothing of ours
     "sets": {"core", "problem"},
     "policies": {"core", "sets", "problem", "errors", "memory"},
     "building": {"core", "sets", "policies", "problem"},
     "worlds": {"core", "problem", "errors", "progress"},
     "live": {"core", "policies", "problem", *LEAVES},
-    "results": {"core", "policies", "live", "worlds", "problem", *LEAVES},
+    "played": {"live", "policies", "worlds", "problem", *LEAVES},
+    "results": {"played", "core", "policies", "live", "worlds", "problem", *LEAVES},
     "devices": {"core", "policies", "errors"},
-    "simulation": {"core", "policies", "live", "results", "worlds", "devices", "problem", *LEAVES},
+    "simulation": {"played", "core", "policies", "live", "results", "worlds", "devices", "problem", *LEAVES},
     "theory": {"worlds", "problem", *LEAVES},
     # -- shell --
     "storage": LEAVES,
     "studies": {"bridges", "core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
     "bridges": {"live", "problem", "studies", "worlds", *LEAVES},
-    "plots": {"problem", *LEAVES},
+    "plots": {"live", "problem", *LEAVES},
+    "reports": {"live", "policies", "studies", "plots", "problem", "__init__", *LEAVES},
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
     "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
     "testing": {*NUMBERS, "studies", "storage", "problem", *LEAVES} - {"theory"},
-    "cli": {*NUMBERS, "reproduction", "storage", "studies", "sweeping", "problem", "__init__", *LEAVES}
+    "cli": {
+        *NUMBERS,
+        "plots",
+        "reports",
+        "reproduction",
+        "storage",
+        "studies",
+        "sweeping",
+        "problem",
+        "__init__",
+        *LEAVES,
+    }
     - {"core", "sets"},
 }
 KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiments are made of must never see it
@@ -58,6 +74,7 @@ KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiment
     "core/loop",  # hands it on to that response
     "core/device",  # likewise, on a GPU
     "devices",
+    "played",  # plays runs once more
 )
 TRUTH = {
     "theta_star", "mu_star", "Truth", "truth", "Judge", "judge", "best_value", "best_levels", "best_arm",

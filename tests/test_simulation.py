@@ -277,5 +277,5 @@ def test_a_session_is_not_run_with_what_cannot_be_used(
 
 
 def test_every_field_of_the_records_is_known_to_these_tests() -> None:
-    known = {*ARRAYS, "problem", "policy", "seed", "requested"}
+    known = {*ARRAYS, "problem", "policy", "seed", "requested", "traces"}
     assert {field.name for field in fields(sf.Runs)} == known

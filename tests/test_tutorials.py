@@ -68,6 +68,42 @@ def test_the_page_on_many_arms_prints_what_it_shows(tmp_path: Path, monkeypatch:
     assert printed.getvalue() == told
 
 
+def test_the_page_on_seeing_draws_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    names, printed = run_page("seeing.md")
+    assert names["study"].outcome == "certified"
+    assert "<h1>pumps</h1>" in names["page"].read_text("utf-8")
+    shares = [int(share) for share in re.findall(r"(\d+) %$", printed, re.MULTILINE)]
+    assert len(shares) == 4
+    assert sum(shares) / len(shares) >= 70  # the page says so of the range
+    assert "an extrapolation, no promise" in " ".join(printed.split())
+    (listed,) = re.findall(r"^\| picture .*?\n\n", (DOCS / "seeing.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    for kind in sf.plots.KINDS:
+        frame = getattr(sf.plots, f"{kind}_frame")(names["study"])
+        assert f"| `{kind}` | `{kind}_frame` | {', '.join(frame.columns)} |" in listed
+
+
+@pytest.mark.parametrize("kind", ["plot", "report"])
+def test_the_commands_of_the_page_on_seeing_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from surefoot.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
+    limit = sf.Limit("pressure", at_most=8.0, baseline=5.0, noise=0.3)
+    problem = sf.Problem(
+        [[1, 0], [0, 1]], sf.Reward(noise=0.5), [limit], safe_level=0.2, epsilon=0.1, delta=0.05, delta_safety=0.05
+    )
+    study = sf.create_study(problem, name="pumps", storage="sqlite:///surefoot.db", seed=7)
+    for _ in range(5):
+        study.tell(study.ask(), reward=0.1, safety=5.5)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (DOCS / "seeing.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    commands = [line.split() for block in blocks for line in block.splitlines() if f"study {kind}" in line]
+    assert len(commands) == 2
+    for _, *words in commands:
+        assert main(words) == 0
+        assert (tmp_path / words[words.index("-o") + 1]).exists()
+
+
 # -- pages for authors ------------------------------------------------------------------------------------------------
 
 

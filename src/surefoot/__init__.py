@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from surefoot import errors, policies, theory, worlds
+    from surefoot import errors, plots, policies, theory, worlds
     from surefoot.core.kernel import kernel
     from surefoot.live.certificate import Certificate
     from surefoot.live.pulls import Pull, Recommendation, Status
     from surefoot.live.session import Session
+    from surefoot.live.trace import Trace
     from surefoot.policies import (
         EOptimal,
         LinGapE,
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 
 # Names are loaded when first used, so that `import surefoot` and `surefoot --help` cost nothing.
 _HOME = {
-    "errors": "", "policies": "", "theory": "", "worlds": "",
+    "errors": "", "plots": "", "policies": "", "theory": "", "worlds": "",
     "Certificate": "live.certificate",
     "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies",
     "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
     "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
+    "Trace": "live.trace",
     "kernel": "core.kernel",
     "simulate": "simulation",
     "SignedHead": "studies.signatures", "Study": "studies.study",
@@ -50,9 +52,9 @@ _HOME = {
 __all__ = [
     "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
     "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
-    "Study", "Sweep", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "policies", "simulate", "sweep",
-    "theory", "worlds",
+    "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plots", "policies", "simulate",
+    "sweep", "theory", "worlds",
 ]  # fmt: skip
 
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot import frames
+from surefoot.cards import card
 from surefoot.core.records import Records
 from surefoot.core.types import ALARM, BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import as_path, write_bytes
 from surefoot.live.certificate import NOTHING
+from surefoot.played import Traces
 from surefoot.policies import Policy
 from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
 from surefoot.problem import Problem
@@ -21,6 +24,7 @@ from surefoot.worlds.judge import Arms, Judge, Levels
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -69,12 +73,16 @@ class Runs:
     pulls_per_arm: Counts  # (runs, K)
     levels: Floats  # (runs, K) at the end: certified, if the policy keeps limits
     requested: int  # how many runs were asked for; more than there are when interrupted
+    traces: Traces | None = None  # the course of each run, where that was asked for
 
     def __len__(self) -> int:
         return len(self.pulls)
 
     def __repr__(self) -> str:
         return f"Runs({len(self)} of {self.policy.name}, {int(self.stopped.sum())} certified)"
+
+    def _repr_html_(self) -> str:
+        return card(repr(self), facts=facts_of(self))
 
     @property
     def interrupted(self) -> bool:
@@ -132,17 +140,22 @@ class Runs:
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per run, the pulls of each arm in columns `pulls: NAME` and its final level in `level: NAME`."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra("pandas", "frames") from None
+        return frames.to_pandas(self._columns())
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The same as a polars frame."""
+        return frames.to_polars(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
         names = [*self.problem.names, NOTHING]
         columns: dict[str, Any] = {
             "run": self.run,
             "pulls": self.pulls,
-            "outcome": self.outcomes,
+            "outcome": np.array(self.outcomes, object),
             "arm": self.arm,
-            "name": [names[arm] if stopped else None for arm, stopped in zip(self.arm, self.stopped, strict=True)],
+            "name": np.array(
+                [names[arm] if stopped else None for arm, stopped in zip(self.arm, self.stopped, strict=True)], object
+            ),
             "level": self.level,
             "suboptimality": self.suboptimality,
             "wrong": self.wrong,
@@ -155,7 +168,7 @@ class Runs:
         for k, name in enumerate(self.problem.names):
             columns[f"pulls: {name}"] = self.pulls_per_arm[:, k]
             columns[f"level: {name}"] = self.levels[:, k]
-        return pd.DataFrame(columns)
+        return columns
 
     def to_parquet(self, path: str | Path) -> None:
         """Writes `to_pandas()` to a Parquet file, whole or not at all."""
@@ -165,6 +178,27 @@ class Runs:
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
         write_bytes("path", place, self.to_pandas().to_parquet(None, engine="pyarrow", index=False))
+
+
+def facts_of(runs: Runs) -> list[tuple[str, str]]:
+    """What a notebook shows of runs."""
+    if not len(runs):
+        return [("runs", "none")]
+    found, count = runs.summary(), len(runs)
+
+    def rate(name: str) -> str:
+        return f"{found[f'{name}_runs']:,} of {count:,} (95 % at most {100 * found[f'{name}_upper']:.3g} %)"
+
+    mean, lower, upper = found["pulls_mean"], found["pulls_lower"], found["pulls_upper"]
+    pulls = "none ended in certainty" if mean is None else f"{mean:,.4g} on average"
+    if lower is not None:
+        pulls += f" ({lower:,.4g} to {upper:,.4g})"
+    return [
+        ("certified", f"{found['certified_runs']:,} of {count:,}"),
+        ("pulls", pulls),
+        ("wrong answers", rate("wrong")),
+        ("runs with an unsafe pull", rate("unsafe")),
+    ]
 
 
 def judged(

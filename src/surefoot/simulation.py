@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -16,6 +17,7 @@ from surefoot.errors import InvalidInput
 from surefoot.live.model_checks import LEVEL, simulated_watch
 from surefoot.live.pulls import Pull
 from surefoot.live.session import Session
+from surefoot.played import Traces
 from surefoot.policies import Policy, check_policy
 from surefoot.policies.bound import Faced, faced, play_of
 from surefoot.problem import Problem
@@ -41,6 +43,7 @@ def simulate(
     first_run: int = 0,
     alarm: bool | float = False,
     device: str = "cpu",
+    keep: str | None = None,
 ) -> Runs:
     """The records of so many runs. Run r is the same whatever `runs`, `workers`, `first_run` or `device` are.
 
@@ -48,6 +51,9 @@ def simulate(
 
     With `alarm` each run is watched as a session is, at level 0.01 or at the level that is given; a run whose alarm
     rings ends there, without a certificate, and is counted in `alarm_runs`.
+
+    With `keep="traces"` the course of run i is `runs.traces[i]`, in the form of `Session.trace()`: it is played again,
+    bit for bit, when it is asked for, so that however many runs there are, none takes up memory or time until then.
 
     Ctrl-C keeps what is finished: the result then has fewer runs and says `interrupted`. A world that breaks what the
     problem states (a norm, a noise, the known safe level) is simulated with a `WorldBreaksStatement` warning.
@@ -59,6 +65,7 @@ def simulate(
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)
     workers = check_workers(workers) or os.cpu_count() or 1
+    keep = checked_keep(keep)
     warn_of_broken_statements(world, problem)
     found, response = faced(policy, problem), world.response()
     found.check_memory(states=min(workers, runs))
@@ -75,7 +82,18 @@ def simulate(
         for start, records in pieces:
             done[start] = records
             advance(len(records.pulls))
-    return assembled(world, problem, policy, seed, runs, done)
+    found_runs = assembled(world, problem, policy, seed, runs, done)
+    if keep is None:
+        return found_runs
+    again = Traces(world, problem, policy, seed, found_runs.run, found_runs.pulls)
+    return replace(found_runs, traces=again)
+
+
+def checked_keep(keep: object) -> str | None:
+    """What is kept of each run besides its record, None for nothing."""
+    if keep is not None and keep != "traces":
+        raise InvalidInput("keep", keep, "must be 'traces' or None", "Pass keep='traces' for the course of each run.")
+    return keep
 
 
 def checked_alarm(alarm: object) -> float | None:

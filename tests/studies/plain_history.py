@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 
 from surefoot.live.ledger import HELD, OPEN, TOLD, VOIDED
-from surefoot.live.readings import unpacked
+from surefoot.live.readings import safety_columns, unpacked
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.corrections import values_in_words
 from surefoot.studies.events import Event
 from surefoot.studies.import_order import Statement
 from surefoot.studies.listing import as_time
-from surefoot.studies.pull_columns import safety_columns
 
 TIMES = ("asked_at", "told_at")
 WHOLE = ("number", "arm")

@@ -19,7 +19,7 @@ TYPED = {
     "reward": "--reward", "safety": "--safety", "older_than": "--older-than", "fold": "--fold",
     "not_because_of_result": "--not-because-of-result", "name": "STUDY", "confidence": "--confidence",
     "out": "--out", "engine": "--engine", "scheduler": "--scheduler", "device": "--device", "alarm": "--alarm",
-    "pull or older_than": "NUMBER or --older-than",
+    "pull or older_than": "NUMBER or --older-than", "theme": "--theme", "width": "--width", "arms": "--arm",
 }  # fmt: skip
 
 ADD = "`surefoot study add STUDY ARM LEVEL --reward NUMBER --safety NUMBER`"

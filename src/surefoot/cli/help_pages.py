@@ -183,6 +183,8 @@ A study from beginning to end:
   surefoot study tell power 1 --reward 0.42 --safety 6.1
   surefoot study watch power                       as it goes
   surefoot study show power                        the answer, with its certificate
+  surefoot study plot power levels -o levels.png   a picture of it
+  surefoot study report power -o power.html        a page for those who decide
 
 Studies are kept in ./surefoot.db, in the storage that SUREFOOT_STORAGE names,
 or in that of --storage. Any number of programs may work on one study at once.
@@ -292,6 +294,36 @@ Examples:
 The columns are those of study.history in Python; `changes` says what was held,
 corrected, voided, or told too late. Values are as they are stored: texts that begin
 with = are not changed for spreadsheets. Nothing is recomputed: see study audit.
+""")
+
+PICTURES = {
+    "levels": "certified and still possible level of each option, with the known start",
+    "gap": "how much better another option might still be, against epsilon",
+    "readings": "every reading against its limit, and what the certificate covers",
+    "pulls": "how often each option was tried",
+    "rewards": "estimated reward of each option, with what is still possible",
+}  # of a study; here, so that help needs nothing that draws
+
+STUDY_PLOT = verbatim(f"""
+Pictures:
+{chr(10).join(f"  {kind:<10} {what}" for kind, what in PICTURES.items())}
+
+Examples:
+  surefoot study plot power levels -o levels.png
+  surefoot study plot power readings -o readings.svg --theme dark
+  surefoot study plot power rewards -o rewards.pdf --arm "pump A" --arm both
+
+Drawn by matplotlib: pip install 'surefoot[plots]'. The numbers behind a picture are
+those of surefoot.plots in Python: levels_frame(study) and so on.
+""")
+
+STUDY_REPORT = verbatim("""
+Examples:
+  surefoot study report power -o power.html     one file that works offline
+  surefoot study report power -o power.md       Markdown, pictures beside it
+
+It begins with the answer, or with where the study stands. Needs matplotlib:
+pip install 'surefoot[plots]'.
 """)
 
 COMPLETION = verbatim("""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli import completion
-from surefoot.cli.help_pages import OUTPUT, PROBLEM, WORK
+from surefoot.cli.help_pages import OUTPUT, PICTURES, PROBLEM, WORK
 
 
 def _work(flag: str, words: str, default: bool | str = True) -> Any:
@@ -103,6 +103,25 @@ HistoryFormat = Annotated[
     str | None, _study("--format", words=_FORMAT, metavar="WORD", default="by --out, or csv", offer=_FORMATS)
 ]
 HistoryFile = Annotated[Path | None, _study("--out", words="The file to write, not standard output.", metavar="FILE")]
+MaybeStudy = Annotated[
+    str | None, typer.Argument(metavar="STUDY", help="The name of the study.", autocompletion=completion.study_names)
+]
+PictureKind = Annotated[
+    str | None,
+    typer.Argument(metavar="KIND", help="What to draw: see below.", autocompletion=completion.one_of(*PICTURES)),
+]
+PictureFile = Annotated[
+    Path | None, _study("--out", "-o", words="The file to write: .png, .svg or .pdf.", metavar="FILE")
+]
+ReportFile = Annotated[Path | None, _study("--out", "-o", words="The file to write: .html or .md.", metavar="FILE")]
+ListPictures = Annotated[bool, _study("--list", words="Name the pictures there are, and end.")]
+PictureTheme = Annotated[
+    str, _study("--theme", words="light, or dark.", metavar="WORD", default=True, offer=("light", "dark"))
+]
+PictureWidth = Annotated[float, _study("--width", words="Its width in inches.", default=True)]
+PictureArms = Annotated[
+    list[str] | None, _study("--arm", words="Only this option, of levels or rewards; again for more.", metavar="NAME")
+]
 Shell = Annotated[str, typer.Argument(help="bash, zsh or fish.", autocompletion=completion.one_of(*completion.SHELLS))]
 Force = Annotated[bool, _study("--force", words="Replace a file that is there.")]
 TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file: arm, level, reward, safety.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 
 from surefoot.cli.live import ARMS_SHOWN
@@ -14,28 +15,37 @@ MOST_SHOWN = 40  # arms that matter
 IN_A_TABLE = 500  # arms; more are told line by line, for laying out a long table takes minutes
 
 
-def tell_arms(output: Output, status: StudyStatus, keeps_limits: bool, answer: str | None, everything: bool) -> None:
+def tell_arms(
+    output: Output, status: StudyStatus, keeps_limits: bool, answer: str | None, everything: bool,
+    rewards: Mapping[str, tuple[str, str]],
+) -> None:  # fmt: skip
     """Prints the arms that matter with their levels, or all; a printed level is never above the certified one.
 
-    Those matter that were tried, that lead, challenge, look best or are the answer; where there are few, all do.
+    Beside them stands the reward that is expected there, with what is still possible, as far as it is known. Those
+    matter that were tried, that lead, challenge, look best or are the answer; where there are few, all do.
     """
     from rich.table import Table
     from rich.text import Text
 
     roles = roles_in(status, answer)
     shown = shown_arms(status, list(roles), everything)
-    titles = ("arm", "certified level" if keeps_limits else "level", "pulls", "")
+    level = "certified level" if keeps_limits else "level"
+    about = ("reward there", "between") if rewards else ()
+    titles = ("arm", level, "pulls", *about, "")
     rows = [
-        (arm, level_in_words(status.levels[arm]), f"{status.pulls_per_arm[arm]:,}", ", ".join(roles.get(arm, [])))
+        (
+            arm, level_in_words(status.levels[arm]), f"{status.pulls_per_arm[arm]:,}",
+            *(rewards.get(arm, ("", "")) if rewards else ()), ", ".join(roles.get(arm, [])),
+        )
         for arm in shown
-    ]
+    ]  # fmt: skip
     if len(rows) > IN_A_TABLE:
         output.out.out("\n".join("  ".join(row).rstrip() for row in [titles, *rows]), highlight=False)
     else:
         table = Table(*titles, box=None, pad_edge=False, header_style="dim")
         table.columns[2].justify = "right"
-        for arm, level, pulls, said in rows:
-            table.add_row(Text(arm), level, pulls, Text(said, "dim"))
+        for arm, *numbers, said in rows:
+            table.add_row(Text(arm), *numbers, Text(said, "dim"))
         output.out.print(table)
     for words in left_out(status, shown):
         output.out.print(Text(words, "dim"))

@@ -333,6 +333,37 @@ def history(
     return verb(json, "study_history.history", Which(name, storage), form, out, force)
 
 
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_PLOT)
+def plot(
+    name: options.MaybeStudy = None,
+    kind: options.PictureKind = None,
+    out: options.PictureFile = None,
+    arm: options.PictureArms = None,
+    theme: options.PictureTheme = "light",
+    width: options.PictureWidth = 7.2,
+    listing: options.ListPictures = False,
+    force: options.Force = False,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """A picture of the study: levels, gap, readings, pulls or rewards."""
+    return verb(json, "study_pictures.plot", name, kind, storage, policy, out, force, theme, width, arm, listing)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_REPORT)
+def report(
+    name: options.StudyName,
+    out: options.ReportFile = None,
+    force: options.Force = False,
+    policy: options.HandedIn = None,
+    storage: options.Storage = None,
+    json: options.Json = False,
+) -> Job:
+    """One page for those who decide: the answer first, then pictures and reasons."""
+    return verb(json, "study_pictures.report", Which(name, storage, policy), out, force)
+
+
 @app.command(cls=help_pages.Command)
 def export(
     name: options.StudyName,

@@ -11,10 +11,13 @@ from surefoot.cli.job import Which
 from surefoot.cli.live import known_gap, phase
 from surefoot.cli.output import Output
 from surefoot.cli.study_arms import tell_arms
+from surefoot.cli.study_outlook import outlook_document, rewards_of, tell_outlook
 from surefoot.errors import counted
 from surefoot.live.certificate import rounded_down
 from surefoot.live.pulls import Pull, Recommendation
+from surefoot.live.trace import Trace
 from surefoot.studies.lifecycle import load_study
+from surefoot.studies.outlook import outlook_of
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
 
@@ -47,20 +50,26 @@ def handed_in(word: str | None) -> Any:
 
 def show(output: Output, which: Which, everything: bool = False) -> int:
     """Where the study stands; of many arms, those that matter, or all."""
+    from rich.text import Text
+
     study = opened(which)
     status, waiting = study.status(), study.open_pulls
-    certificate, answer = study.certificate, study.recommendation
+    certificate, answer, outlook = study.certificate, study.recommendation, outlook_of(study)
     if output.json:
         output.json_result(
             {
                 "alarms": status.alarms, "statement": study.statement, "storage": study.storage,
+                "outlook": outlook_document(status, outlook, certificate),
                 "status": {**status.to_brief_dict(), **status.to_dict()} if everything else status.to_brief_dict(),
                 "open": [pull.to_dict() for pull in waiting],
                 "recommendation": answer and answer.to_dict(), "certificate": certificate and certificate.to_dict(),
             }
         )  # fmt: skip
         return exit_codes.ALARM if status.alarms else exit_codes.OK
-    tell_status(output, study, status, answer, everything)
+    for message in status.contradictions:
+        output.out.print(Text(f"Alarm{'' if message in status.alarms else ', released'}: {message}", "red"))
+    tell_outlook(output, study, status, outlook, certificate, answer)
+    tell_status(output, study, status, answer, everything, outlook.known)
     for pull in waiting:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:
@@ -70,14 +79,13 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
 
 
 def tell_status(
-    output: Output, study: Study, status: StudyStatus, answer: Recommendation | None, everything: bool
-) -> None:
+    output: Output, study: Study, status: StudyStatus, answer: Recommendation | None, everything: bool,
+    known: Trace | None,
+) -> None:  # fmt: skip
     """Prints where the study stands, in a few lines."""
     from rich.text import Text
 
     out, gap = output.out, known_gap(status)
-    for message in status.contradictions:
-        out.print(Text(f"Alarm{'' if message in status.alarms else ', released'}: {message}", "red"))
     head = f"{phase(status)}, {counted(status.pulls, 'result')}{'' if gap is None else f', gap {gap:.4g}'}"
     out.print(Text.assemble((study.name, "bold"), f"  {head}, epsilon {status.epsilon:.4g}"))
     if status.frozen:
@@ -90,7 +98,7 @@ def tell_status(
     for words in status.corrections:
         out.print(Text(f"Put right, {words}", "yellow"))
     keeps_limits = study.policy.guarantee(study.problem).keeps_limits
-    tell_arms(output, status, keeps_limits, answer.name if answer else None, everything)
+    tell_arms(output, status, keeps_limits, answer.name if answer else None, everything, rewards_of(known))
     counts = [f"{count:,} {state}" for state, count in status.states.items() if count]
     if status.held_back:
         counts.append(f"{counted(status.held_back, 'result')} held back by an earlier pull")

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from textwrap import fill
 from typing import Any, Self, TypedDict, cast
 
+from surefoot.cards import card
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 
+WIDTH = 80  # characters of a line
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
 LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
 
@@ -60,6 +63,12 @@ class Certificate:
         """The certificate as plain data."""
         lists = {name: list(getattr(self, name)) for name in LISTS}
         return cast(CertificateDocument, asdict(self) | lists)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return card_of(self)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
@@ -134,6 +143,47 @@ def about_readings(problem: Problem) -> list[str]:
                 f"least 1 - {both} - n {risk}."
             )
     return told
+
+
+def card_of(certificate: Certificate) -> str:
+    """The certificate as a notebook shows it."""
+    return card(
+        "Certificate",
+        [certificate.statement],
+        numbers_of(certificate),
+        certificate.assumptions,
+        before_points="It rests on:",
+    )
+
+
+def text_of(certificate: Certificate) -> str:
+    """The certificate as lines of plain text."""
+    width = max(len(name) for name, _ in numbers_of(certificate))
+    told = [f"  {name:<{width}}  {value}" for name, value in numbers_of(certificate)]
+    lists = (("It rests on:", certificate.assumptions), ("Data:", certificate.data))
+    more = [line for title, texts in lists if texts for line in (title, *map(point, texts))]
+    return "\n".join([fill(certificate.statement, WIDTH), "", *told, "", *more])
+
+
+def point(text: str) -> str:
+    """The text as an entry of a list, in as many lines as it takes."""
+    return fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+
+
+def numbers_of(certificate: Certificate) -> list[tuple[str, str]]:
+    """The numbers of a certificate with their names."""
+    answer = f"{certificate.name} at level {rounded_down(certificate.level)}"
+    found = [
+        ("answer", answer if certificate.arm >= 0 else certificate.name),
+        ("epsilon", f"{certificate.epsilon:g}"),
+        ("gap at stop", f"{certificate.gap:.6g}"),
+        ("delta", f"{certificate.delta:g}"),
+        ("delta_safety", f"{certificate.delta_safety:g}"),
+        ("pulls", f"{certificate.pulls:,}"),
+    ]
+    if certificate.overshoots:
+        found.append(("applied too high", f"{certificate.overshoots:,}"))
+    return [*found, ("head", certificate.head)] if certificate.head else found
 
 
 def rounded_down(value: float, digits: int = 4) -> str:

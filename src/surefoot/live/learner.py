@@ -25,10 +25,11 @@ UNDECIDED_YET = Decision(PULL, EXPLORING, 0, 0.0, NULL, 0.0, NULL, 0.0)
 class Learner:
     """The state of one experiment. Every change goes through the compiled replay."""
 
-    def __init__(self, problem: Problem, policy: Policy, seed: int) -> None:
+    def __init__(self, problem: Problem, policy: Policy, seed: int, run: int = LIVE_RUN) -> None:
         self.problem = problem
         self.policy = policy
         self.seed = seed
+        self.run = run  # of a simulation; only what a policy draws depends on it
         self.guarantee = policy.guarantee(problem)
         self._faced = faced(policy, problem)
         self._faced.check_memory()
@@ -178,7 +179,7 @@ class Learner:
         """What the replay returns."""
         found = self._faced
         result: tuple[Any, ...] = self._replay(
-            found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, LIVE_RUN, self.decision,
+            found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, self.run, self.decision,
             script, queue, answers,
         )  # fmt: skip
         return result

@@ -40,6 +40,12 @@ def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, l
     return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
 
 
+def safety_columns(problem: Problem) -> list[str]:
+    """The column of each limit in a table: "safety", or "safety_" and its name when there are several."""
+    names = [limit.name for limit in problem.safety]
+    return ["safety"] if len(names) == 1 else [f"safety_{name}" for name in names]
+
+
 def packed(readings: list[float]) -> bytes:
     """The readings, one for each limit, as they are stored."""
     return struct.pack(f"<{len(readings)}d", *readings)

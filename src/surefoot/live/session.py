@@ -1,6 +1,6 @@
 """Ask/tell in memory: one experiment, driven by a person, a script or a laboratory."""
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -9,22 +9,23 @@ import numpy as np
 from surefoot.errors import (
     Alarmed,
     Finished,
-    HeldWarning,
-    Implausible,
     InvalidInput,
-    LevelExceeded,
-    ModelAlarm,
     NotFrozen,
     NotOpen,
     NumericalBreakdown,
-    outside,
 )
 from surefoot.live.certificate import Certificate
-from surefoot.live.ledger import Holding, Ledger
+from surefoot.live.learner import Learner
+from surefoot.live.ledger import Holding
 from surefoot.live.model_checks import LEVEL, REMEDY
+from surefoot.live.notices import implausible, warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured, packed
+from surefoot.live.revisable import RevisableLedger
+from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
+from surefoot.live.trace import Trace
+from surefoot.live.tracing import arms_that_matter, followed_arms, results_kept, traced
 from surefoot.policies import Guarantee, Policy, check_policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, check_count, check_seed, number, text
@@ -46,7 +47,7 @@ class Session:
         self.alarm_level = (
             None if alarm_level is None else number("alarm_level", alarm_level, REMEDY, above=0.0, below=1.0)
         )
-        self.ledger = Ledger(
+        self.ledger = RevisableLedger(
             problem, self.policy, seed=self.seed, max_pulls=self.max_pulls, alarm_level=self.alarm_level
         )  # fmt: skip
         self._next: tuple[tuple[int, int], Pull] | None = None  # where that was, and the pull that was held ready
@@ -219,9 +220,26 @@ class Session:
         """Where the session stands."""
         return replace(self.ledger.status(), outcome=self.outcome)
 
+    def trace(self, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
+        """The numbers of every round: what was pulled and returned, leader, challenger and gap after it, and the
+        levels, estimates and ranges of each arm. All results are replayed for it, through the source that decided.
+
+        arms    those whose numbers are kept; unless named: all up to 20, of more the 20 that matter (who lead,
+                challenge, look best, or were pulled most)
+        states  after how many rounds the numbers of arms are kept, evenly; unless said: after every round, and after
+                fewer where that would be more than 200,000 numbers, or take long because there are very many arms
+        """
+        ledger, problem = self.ledger, self.problem
+        followed = followed_arms(problem, arms, arms_that_matter(ledger.learner))
+        results = results_kept(problem, ledger.results, self.pulls)
+        return traced(Learner(problem, self.policy, self.seed), results, followed, states)
+
     def __repr__(self) -> str:
         state = "alarm" if self.ledger.ringing else self.ledger.outcome or "running"
         return f"Session({self.policy.name}, {self.pulls} pulls, {state})"
+
+    def _repr_html_(self) -> str:
+        return status_card(self.problem, repr(self), self.status(), self.statement)
 
     # -- within ---------------------------------------------------------------------------------------------
 
@@ -255,41 +273,3 @@ class Session:
         for taken in [each for each in self._given if each not in self.ledger.outstanding]:
             del self._given[taken]
         return holdings
-
-
-def implausible(asked: Pull, found: Holding) -> Implausible:
-    """The refusal of a result that is held."""
-    level = found.result[0]
-    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, held=True)
-
-
-def warn_of_holding(number: int, found: Holding) -> None:
-    """Warns that a result, told before, is implausible now that its turn has come."""
-    everyone = " It lies on the unsafe side, so no pull is given to anyone." if found.unsafe else ""
-    warnings.warn(
-        f"The result of pull {number}, which waited for an earlier one, is implausible now that its turn has come: "
-        f"{found.surprises}. It is held.{everyone} Tell pull {number} again: the right value, or the same with "
-        "confirm=True (--confirm).",
-        HeldWarning,
-        stacklevel=outside(),
-    )
-
-
-def warn_of_level(asked: Pull, applied: float) -> None:
-    """Warns that a pull was applied above its certified level."""
-    warnings.warn(
-        f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
-        f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
-        LevelExceeded,
-        stacklevel=3,
-    )
-
-
-def warn_of_alarm(message: str, then: str, level: float | None) -> None:
-    """Warns of what the data were just found to contradict, and of what follows from it."""
-    warnings.warn(
-        f"The data contradict the model ({message}), {then}. The chance of a false alarm in the whole life of an "
-        f"experiment is {level:g}. Find the cause, then release it.",
-        ModelAlarm,
-        stacklevel=3,
-    )

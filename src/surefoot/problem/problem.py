@@ -22,6 +22,7 @@ from surefoot.problem.files import read_table, write_table
 from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
 from surefoot.problem.names import Names
 from surefoot.problem.settings import checked_settings, compact_levels
+from surefoot.problem.showing import card_of
 from surefoot.problem.span import Span, span_of
 
 __all__ = ["Limit", "Problem", "Reward"]
@@ -230,6 +231,8 @@ class Problem:
     def __reduce__(self) -> tuple[Callable[..., Problem], tuple[object, ...]]:
         # Arrays come out of a pickle writable, so the copy is settled anew, with the same basis and no new warning.
         return _restored, (type(self), self.names, self.arms, self._span(), self._settings())
+
+    _repr_html_ = card_of
 
     def __repr__(self) -> str:
         limits = ", ".join(f"{x.name} {'>=' if x.sign > 0 else '<='} {x.limit:g}" for x in self.safety)

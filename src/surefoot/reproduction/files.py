@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot.files import write_whole
+from surefoot.pages import as_html, as_markdown
 from surefoot.plain_data import json_text
 from surefoot.plots.style import rendered
 from surefoot.reproduction.figures import picture_of
 from surefoot.reproduction.findings import Findings
-from surefoot.reproduction.markup import as_html, as_markdown
 from surefoot.reproduction.plans import Plan
 from surefoot.reproduction.protocols import Played
 from surefoot.reproduction.report import TITLE, report_of

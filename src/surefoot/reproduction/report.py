@@ -4,6 +4,7 @@ import platform
 from importlib.metadata import version
 
 from surefoot import __version__
+from surefoot.pages import Command, Heading, Paragraph, Part, Picture, Points, Table
 from surefoot.reproduction import formatting as fmt
 from surefoot.reproduction import paper
 from surefoot.reproduction.cells import (
@@ -15,7 +16,6 @@ from surefoot.reproduction.cells import (
 )
 from surefoot.reproduction.conclusions import conclusions, figure_words
 from surefoot.reproduction.findings import Findings, TableOne
-from surefoot.reproduction.markup import Command, Heading, Paragraph, Part, Picture, Points, Table
 from surefoot.reproduction.plans import Plan
 from surefoot.reproduction.protocols import Row
 from surefoot.reproduction.resampling import RESAMPLES

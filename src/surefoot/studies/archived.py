@@ -15,6 +15,7 @@ from surefoot.errors import OtherVersion
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Outcome, Recommendation
+from surefoot.live.trace import Trace
 from surefoot.problem.checks import Floats
 from surefoot.storage.protocol import Store
 from surefoot.studies import events
@@ -120,6 +121,10 @@ class ArchivedStudy(Study):
         super().__init__(store, identity, name, settings, origin)
         self.differences = tuple(differences)
         self._handle = ArchivedHandle(store, identity, name, settings, origin, differences)
+
+    def trace(self, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
+        """Refuses: what was known after each round follows from rules that are not here any more."""
+        raise OtherVersion(self.name, list(self.differences))
 
     def audit(self, *, head: str | SignedHead | None = None, signed_by: str | Path | None = None) -> AuditReport:
         """Whether its events follow each other; decisions are not recomputed, since other rules took them."""

@@ -1,21 +1,17 @@
-"""The history of a study: its results, and every pull as a row of a data frame."""
+"""The history of a study: its results, and every pull as a row of columns."""
 
 from collections.abc import Iterable, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from surefoot.errors import MissingExtra
 from surefoot.live.readings import unpacked
 from surefoot.live.revisable import RevisableLedger
 from surefoot.problem import Problem
 from surefoot.studies import events
 from surefoot.studies.events import Event
 from surefoot.studies.pull_columns import BRINGS, Column, PullColumns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TAKES = (*events.HOLDS, events.VOID)  # a result away
 
@@ -55,26 +51,20 @@ def results_in(happened: Iterable[Event]) -> list[Result]:
     return sorted(found.values())
 
 
-def frame_of(problem: Problem, rows: Iterable[Sequence[Any]]) -> "pd.DataFrame":
+def columns_of(problem: Problem, rows: Iterable[Sequence[Any]]) -> dict[str, NDArray[Any]]:
     """One row for each number, in order; what is not known yet is missing. The events are in the order of `COLUMNS`.
 
     `level` is the level really applied once the result is told; the safety columns hold readings in the user's units;
     `measured` is the time stamp with which a result was taken over, if it had one. Values are those of now; `changes`
     says what was held, confirmed, corrected or taken out before, when and by whom, and which results came too late.
     """
-    try:
-        pandas = import_module("pandas")
-    except ImportError:
-        raise MissingExtra("pandas", "frames") from None
     pulls = PullColumns(problem)
     pulls.take(rows)
 
-    def series(column: Column) -> Any:
+    def values(column: Column) -> NDArray[Any]:
         if column.words is not None:
-            return np.array(column.words, dtype=object)[column.values]
-        if column.times:
-            return pandas.Series(column.values.view("M8[us]")).dt.tz_localize("UTC")
-        return column.values
+            words: NDArray[Any] = np.array(column.words, dtype=object)[column.values]
+            return words
+        return column.values.view("M8[us]") if column.times else column.values
 
-    found: pd.DataFrame = pandas.DataFrame({column.name: series(column) for column in pulls.columns()})
-    return found
+    return {column.name: values(column) for column in pulls.columns()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.live.ledger import HELD, OPEN, STATES, TOLD, VOIDED
 from surefoot.live.pulls import arm_name
-from surefoot.live.readings import STORED
+from surefoot.live.readings import STORED, safety_columns
 from surefoot.problem import Problem
 from surefoot.storage.protocol import COLUMNS
 from surefoot.studies import events
@@ -247,9 +247,3 @@ class PullColumns:
         who = f" by {event['by']}" if event["by"] else ""
         why = f": {event['reason']}" if event["reason"] else ""
         return f"{' '.join(words)} ({when} UTC{who}{why})"
-
-
-def safety_columns(problem: Problem) -> list[str]:
-    """The column of each limit: "safety", or "safety_" and its name when there are several."""
-    names = [limit.name for limit in problem.safety]
-    return ["safety"] if len(names) == 1 else [f"safety_{name}" for name in names]

@@ -4,14 +4,16 @@ The file is long because these are the verbs that users have, each with what it 
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from surefoot import frames
+from surefoot.cards import card
 from surefoot.errors import (
     ABSENT,
     BudgetOpen,
@@ -25,17 +27,21 @@ from surefoot.errors import (
 )
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
+from surefoot.live.learner import Learner
+from surefoot.live.notices import warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
 from surefoot.live.readings import APPLIED, Safety, measured
 from surefoot.live.revisable import Revision
-from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
+from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
+from surefoot.live.trace import Trace
+from surefoot.live.tracing import Results, arms_that_matter, followed_arms, results_kept, traced
 from surefoot.problem.checks import number, text
 from surefoot.storage.chain import verified
 from surefoot.storage.protocol import Events, Store
 from surefoot.studies import events
 from surefoot.studies.auditing import audit_of
-from surefoot.studies.certificates import certificate_of
+from surefoot.studies.certificates import added_assumptions, certificate_of, data_notes
 from surefoot.studies.choices import Choice
 from surefoot.studies.consequences import alarms_in, end_of
 from surefoot.studies.corrections import Corrected, New, corrected_before, correction, what_changed
@@ -43,7 +49,7 @@ from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event, as_pull
 from surefoot.studies.following import Followed, followed, silent
 from surefoot.studies.handle import Handle, Settings
-from surefoot.studies.history import Result, current_result, frame_of, results_in
+from surefoot.studies.history import Result, columns_of, current_result, results_in
 from surefoot.studies.import_order import Statement
 from surefoot.studies.imports import check_unpicked, import_events, one_row, whole_table
 from surefoot.studies.inputs import closing_reason, pull_number, said_name, said_reason
@@ -58,6 +64,7 @@ from surefoot.studies.transfer import export_study
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from surefoot.bridges.optuna_words import Objective, TrialCallback
 
@@ -387,9 +394,43 @@ class Study:
     @property
     def history(self) -> "pd.DataFrame":
         """Every pull as a row of a pandas frame: what was asked, what came back, its state, who, when and why."""
+        return frames.to_pandas(self.history_columns())
+
+    def history_columns(self) -> dict[str, Any]:
+        """The history as arrays by the names of its columns, which needs no library of data frames."""
         return self._handle.look(
-            lambda ledger, stored: frame_of(self.problem, verified(self._handle.origin, stored.after(0)))
+            lambda ledger, stored: columns_of(self.problem, verified(self._handle.origin, stored.after(0)))
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What became of every pull, in words: used, given up, corrected, imported."""
+        return self._handle.view(data_notes)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promise rests on, by the policy and by how the data came in."""
+        return self._handle.view(lambda ledger: (*ledger.learner.guarantee.assumptions, *added_assumptions(ledger)))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The history as a pandas frame."""
+        return self.history
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The history as a polars frame, with the same columns."""
+        return frames.to_polars(self.history_columns())
+
+    def trace(self, *, arms: Sequence[int | str] | None = None, states: int | None = None) -> Trace:
+        """The numbers of every round, as `Session.trace` gives them: what was pulled and returned, leader, challenger
+        and gap after it, and the levels, estimates and ranges of each arm. All results are replayed for it, through the
+        source that decided; where some were corrected, with the values of now."""
+
+        def see(ledger: StudyLedger) -> tuple[list[int], Results]:
+            followed = followed_arms(self.problem, arms, arms_that_matter(ledger.learner))
+            return followed, results_kept(self.problem, ledger.results, ledger.learner.pulls)
+
+        followed, results = self._handle.view(see)
+        return traced(Learner(self.problem, self.policy, self.seed), results, followed, states)
 
     def run(
         self, function: Measure, *, max_pulls: int | None = None, timeout: float | None = None,
@@ -463,6 +504,13 @@ class Study:
             )
             return f"Study({self.name!r}, {self.policy.name}, {pulls} pulls, {state})"
         return f"Study({self.name!r}, {self.policy.name})"
+
+    def _repr_html_(self) -> str:
+        with suppress(SurefootError):  # as above
+            status, stop = self.status(), self._handle.view(lambda ledger: ledger.stop)
+            said = f"Frozen by {stop.by}: {stop.reason}. " if stop else ""
+            return status_card(self.problem, repr(self), status, said + self.statement)
+        return card(repr(self))
 
     def raise_alarms(self) -> None:
         """Freezes the study if the history that it was begun with contradicts the model."""

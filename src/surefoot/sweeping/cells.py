@@ -19,7 +19,8 @@ from surefoot.simulation import simulate
 from surefoot.worlds import World
 
 MAX_PULLS = 200_000
-COLUMNS = tuple(each.name for each in fields(Runs) if each.name not in ("problem", "policy", "seed", "requested"))
+NOT_COLUMNS = ("problem", "policy", "seed", "requested", "traces")
+COLUMNS = tuple(each.name for each in fields(Runs) if each.name not in NOT_COLUMNS)
 PER_ARM = ("pulls_per_arm", "levels")  # one number for each arm in every run
 
 Columns = dict[str, Any]  # name -> array with an entry for each run

@@ -132,7 +132,8 @@ class Store:
             raise InvalidInput("out", str(self.folder), reason, "The same command, or the same call, makes them anew.")
         columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
         left_out: Columns = {name: np.zeros((count, 0)) for name in COLUMNS if name not in names}
-        return Runs(problem=cell.problem, policy=cell.policy, seed=self.seed, requested=count, **columns, **left_out)
+        every: dict[str, Any] = {**columns, **left_out}
+        return Runs(problem=cell.problem, policy=cell.policy, seed=self.seed, requested=count, **every)
 
     def _read(self, cell: Playable, stretch: Stretch, names: tuple[str, ...]) -> Columns:
         """The columns in one file."""
