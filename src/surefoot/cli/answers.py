@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.cli.output import Output
-from surefoot.live.certificate import Certificate, rounded_down
+from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Recommendation
+from surefoot.problem.units import rounded_down
 
 PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",

@@ -12,9 +12,9 @@ from surefoot.cli.choosing import Scenario
 from surefoot.cli.compiling_ahead import CompilingAhead
 from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
-from surefoot.live.certificate import rounded_down
 from surefoot.live.session import Session
 from surefoot.policies import LinGapE
+from surefoot.problem.units import rounded_down
 from surefoot.simulation import run_session
 from surefoot.worlds import Linear, Verdict
 from surefoot.worlds.statements import warn_of_broken_statements

@@ -7,7 +7,7 @@ from math import isfinite
 from surefoot.cli.live import ARMS_SHOWN
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.live.certificate import rounded_down
+from surefoot.problem.units import rounded_down
 from surefoot.studies.status import StudyStatus
 
 MOST_SHOWN = 40  # arms that matter

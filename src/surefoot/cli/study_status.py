@@ -12,8 +12,8 @@ from surefoot.cli.live import known_gap, phase
 from surefoot.cli.output import Output
 from surefoot.cli.study_arms import tell_arms
 from surefoot.errors import counted
-from surefoot.live.certificate import rounded_down
 from surefoot.live.pulls import Pull, Recommendation
+from surefoot.problem.units import rounded_down
 from surefoot.studies.lifecycle import load_study
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, Self, TypedDict, cast
 
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
+from surefoot.problem.units import rounded_down, rounded_up
 
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
 LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
@@ -134,18 +134,3 @@ def about_readings(problem: Problem) -> list[str]:
                 f"least 1 - {both} - n {risk}."
             )
     return told
-
-
-def rounded_down(value: float, digits: int = 4) -> str:
-    """The number with so many significant digits, never more than it is: a printed level must stay certified."""
-    return in_digits(value, digits, ROUND_FLOOR)
-
-
-def rounded_up(value: float, digits: int = 4) -> str:
-    """The number with so many significant digits, never less than it is."""
-    return in_digits(value, digits, ROUND_CEILING)
-
-
-def in_digits(value: float, digits: int, rounding: str) -> str:
-    """The number as people write it (0.95, not the nearest binary fraction), with at most so many digits."""
-    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(value)))):.{digits}g}"

@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 from surefoot.errors import counted
-from surefoot.live.certificate import Certificate, rounded_down
+from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, ON_ARRIVAL, RECALLED, STALE, VOIDED
+from surefoot.problem.units import rounded_down
 from surefoot.studies.corrections import revision_in_words, said_of
 from surefoot.studies.entries import StudyLedger
 
