@@ -97,7 +97,9 @@ NewStudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of 
 PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the pull.")]
 OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
 ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
-AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
+AppliedLevel = Annotated[
+    str, typer.Argument(metavar="LEVEL", help="The level at which it was applied, or the setting: '18 mg'.")
+]
 NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write, .study or .zip.")]
 HistoryFormat = Annotated[
     str | None, _study("--format", words=_FORMAT, metavar="WORD", default="by --out, or csv", offer=_FORMATS)
@@ -127,7 +129,10 @@ HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at 
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
 SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
-LevelTold = Annotated[float | None, _study("--level", words="The level really applied, where it differs.")]
+LevelTold = Annotated[
+    str | None, _study("--level", words="The level really applied, where it differs; or the setting: '18 mg'.",
+                       metavar="LEVEL")
+]  # fmt: skip
 Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
 Order = Annotated[
     str | None, _study("--order", words=_ORDER, metavar="WORD", offer=("as-measured", "fixed-beforehand"))

@@ -7,7 +7,7 @@ from math import isfinite
 from surefoot.cli.live import ARMS_SHOWN
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.problem.units import rounded_down
+from surefoot.problem.units import UNKNOWN, level_in_words, rounded_down
 from surefoot.studies.status import StudyStatus
 
 MOST_SHOWN = 40  # arms that matter
@@ -26,7 +26,7 @@ def tell_arms(output: Output, status: StudyStatus, keeps_limits: bool, answer: s
     shown = shown_arms(status, list(roles), everything)
     titles = ("arm", "certified level" if keeps_limits else "level", "pulls", "")
     rows = [
-        (arm, level_in_words(status.levels[arm]), f"{status.pulls_per_arm[arm]:,}", ", ".join(roles.get(arm, [])))
+        (arm, shown_level(status, status.levels[arm]), f"{status.pulls_per_arm[arm]:,}", ", ".join(roles.get(arm, [])))
         for arm in shown
     ]
     if len(rows) > IN_A_TABLE:
@@ -35,15 +35,17 @@ def tell_arms(output: Output, status: StudyStatus, keeps_limits: bool, answer: s
         table = Table(*titles, box=None, pad_edge=False, header_style="dim")
         table.columns[2].justify = "right"
         for arm, level, pulls, said in rows:
-            table.add_row(Text(arm), level, pulls, Text(said, "dim"))
+            table.add_row(Text(arm), Text(level), pulls, Text(said, "dim"))
         output.out.print(table)
     for words in left_out(status, shown):
         output.out.print(Text(words, "dim"))
 
 
-def level_in_words(level: float) -> str:
-    """The level, rounded down; nobody knows that of a study of another version."""
-    return rounded_down(level) if isfinite(level) else "unknown"
+def shown_level(status: StudyStatus, level: float) -> str:
+    """The level, rounded down, with its setting if there is a dial; nobody knows that of a study of another version."""
+    if status.dial is not None:
+        return level_in_words(status.dial, level)
+    return rounded_down(level) if isfinite(level) else UNKNOWN
 
 
 def roles_in(status: StudyStatus, answer: str | None) -> dict[str, list[str]]:

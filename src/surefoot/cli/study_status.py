@@ -13,7 +13,6 @@ from surefoot.cli.output import Output
 from surefoot.cli.study_arms import tell_arms
 from surefoot.errors import counted
 from surefoot.live.pulls import Pull, Recommendation
-from surefoot.problem.units import rounded_down
 from surefoot.studies.lifecycle import load_study
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
@@ -65,7 +64,7 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:
         ended = "alarm" if status.alarms else status.outcome
-        tell_answer(output, ended, status.pulls, certificate, answer, status.alarms)
+        tell_answer(output, ended, status.pulls, certificate, answer, status.alarms, study.problem.reward.unit)
     return exit_codes.ALARM if status.alarms else exit_codes.OK
 
 
@@ -109,7 +108,7 @@ def in_words(pull: Pull) -> str:
     why: str = pull.phase
     if pull.gap is not None:
         why = f"{pull.leader} leads, {pull.challenger} challenges, gap {pull.gap:.4g}"
-    return f"Pull {pull.number}: {pull.name} at level {rounded_down(pull.level, 6)} ({why})"
+    return f"Pull {pull.number}: {pull.name} at {pull.at} ({why})"
 
 
 def told_status(output: Output, study: Study, words: str, **table: Any) -> int:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self, TypedDict, cast
+from typing import Any, NotRequired, Self, TypedDict, cast
 
 from surefoot.policies.guarantee import Guarantee
-from surefoot.problem import Problem
-from surefoot.problem.units import rounded_down, rounded_up
+from surefoot.problem import Dial, Problem
+from surefoot.problem.units import level_in_words, rounded_down, rounded_up, set_in_words, with_unit
 
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
 LISTS = ("assumptions", "data", "contradictions")  # fields of a certificate that are lists in its table
@@ -32,6 +32,8 @@ class CertificateDocument(TypedDict):
     data: list[str]
     contradictions: list[str]
     head: str
+    setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,20 @@ class Certificate:
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
     contradictions: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
     head: str = ""  # of a study: the hash of the event with which it ended, over all that happened before
+    setting: float | None = None  # of the dial, where the problem has one; never above the level. None: off
+    unit: str | None = None
+
+    @property
+    def at(self) -> str:
+        """The level in words, with the setting of the dial if there is one: "20 mg (level 0.5)"."""
+        return set_in_words(self.level, self.setting, self.unit)
 
     def to_dict(self) -> CertificateDocument:
-        """The certificate as plain data."""
-        lists = {name: list(getattr(self, name)) for name in LISTS}
-        return cast(CertificateDocument, asdict(self) | lists)
+        """The certificate as plain data; setting and unit are there if the problem has a dial."""
+        table = asdict(self) | {name: list(getattr(self, name)) for name in LISTS}
+        if self.unit is None:
+            del table["setting"], table["unit"]
+        return cast(CertificateDocument, table)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
@@ -81,6 +92,7 @@ def certify_answer(
     """The certificate of an answer at the moment the policy stops; `releases` are alarms, and why it went on after."""
     name = problem.names[arm] if arm >= 0 else NOTHING
     found = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
+    setting, unit = (None, None) if problem.dial is None else problem.dial.set_to(level)
     warned = "".join(f" The data were found to contradict the model ({each})." for each in found)
     return Certificate(
         arm=arm,
@@ -96,15 +108,17 @@ def certify_answer(
         keeps_limits=guarantee.keeps_limits,
         overshoots=overshoots,
         statement=statement_of(guarantee, problem, name, level, overshoots) + warned,
-        assumptions=guarantee.assumptions,
+        assumptions=(*guarantee.assumptions, *about_dial(problem.dial)),
         contradictions=found,
+        setting=setting,
+        unit=unit,
     )
 
 
 def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float, overshoots: int) -> str:
     """The promise in words."""
-    answer = f"{name} at level {rounded_down(level)}" if name != NOTHING else "doing nothing"
-    value = guarantee.value.format(answer=answer, epsilon=rounded_up(problem.epsilon))
+    answer = f"{name} at {level_in_words(problem.dial, level)}" if name != NOTHING else "doing nothing"
+    value = guarantee.value.format(answer=answer, epsilon=with_unit(rounded_up(problem.epsilon), problem.reward.unit))
     promise = f"With probability at least {rounded_down(guarantee.confidence, 6)}, {value}"
     if guarantee.safety is None:
         return promise
@@ -118,6 +132,13 @@ def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float
     return " ".join([promise, safe, *about_readings(problem)])
 
 
+def about_dial(dial: Dial | None) -> list[str]:
+    """What the promise takes from the dial: nothing where settings are levels, else the curve that was stated."""
+    if dial is None or not dial.is_curve:
+        return []
+    return [f"a setting in {dial.unit} has the effect that the table of the dial states, and means are linear in that"]
+
+
 def about_readings(problem: Problem) -> list[str]:
     """What the limits say of single readings, in a sentence for those on means and one for each on readings. (S5)"""
     on_means = [limit.name for limit in problem.safety if limit.reading_risk is None]
@@ -129,7 +150,7 @@ def about_readings(problem: Problem) -> list[str]:
         if limit.reading_risk is not None:
             risk, both = rounded_up(limit.reading_risk, 6), rounded_up(problem.delta_safety, 6)
             told.append(
-                f"While that holds, each single reading of {limit.name} keeps {limit.limit:g} with probability at "
+                f"While that holds, each single reading of {limit.name} keeps {limit.said} with probability at "
                 f"least 1 - {risk} given the past; with both risks, n readings named in advance all keep it with at "
                 f"least 1 - {both} - n {risk}."
             )

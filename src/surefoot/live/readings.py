@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number
+from surefoot.problem.dial_settings import in_levels
 
 Safety: TypeAlias = float | Floats | list[float] | tuple[float, ...] | Mapping[str, float]
 MEASURED = "Tell what was measured; a failed measurement is no result, so repeat the pull."
@@ -38,6 +39,11 @@ def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, l
             "Pass one number for one limit, or a list or mapping for several.",
         )  # fmt: skip
     return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
+
+
+def applied_level(problem: Problem, level: object) -> float:
+    """The level that was really applied, from a level or from a setting with its unit, "18 mg"."""
+    return number("level", in_levels(problem.dial, "level", level), APPLIED, at_least=0.0, at_most=1.0)
 
 
 def packed(readings: list[float]) -> bytes:

@@ -23,11 +23,12 @@ from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Holding, Ledger
 from surefoot.live.model_checks import LEVEL, REMEDY
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
-from surefoot.live.readings import APPLIED, Safety, measured, packed
+from surefoot.live.readings import Safety, applied_level, measured, packed
 from surefoot.live.statements import statement_of
 from surefoot.policies import Guarantee, Policy, check_policy
-from surefoot.problem import Problem
+from surefoot.problem import Dial, Problem
 from surefoot.problem.checks import Floats, check_count, check_seed, number, text
+from surefoot.problem.units import level_in_words
 
 
 class Session:
@@ -83,9 +84,16 @@ class Session:
         return new
 
     def tell(
-        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False
+        self,
+        pull: Pull | int,
+        *,
+        reward: float,
+        safety: Safety,
+        level: float | str | None = None,
+        confirm: bool = False,
     ) -> None:
-        """Takes the result of an open pull; `level` is the level really applied, where it differs.
+        """Takes the result of an open pull; `level` is the level really applied, where it differs, or as text the
+        setting, "18 mg".
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
         larger number, or one still open. What is implausible (chances below 1e-9 under all that is still possible) is
@@ -102,19 +110,19 @@ class Session:
             reason = "is not the pull that this session asked for"
             raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         value, readings = measured(self.problem, reward, safety)
-        applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
+        applied = asked.level if level is None else applied_level(self.problem, level)
         before, known, result = self.pulls, len(self.ledger.raised), (applied, value, packed(readings))
         if asked.number > self.ledger.last_number:
             self._open(asked)
         found = self.ledger.judged(asked.number, *result) if self.ledger.is_due(asked.number) else None
         if found is not None and not confirm:
             self.ledger.held(asked.number, found)
-            raise implausible(asked, found)
+            raise implausible(self.problem.dial, asked, found)
         waits = not self.ledger.is_due(asked.number)
         self.ledger.told(asked.number, *result, confirmed=confirm and (waits or found is not None))
         holdings = self._settle()
         if self.ledger.is_too_high(asked.level, applied):  # after all is recorded: a warning may be an error here
-            warn_of_level(asked, applied)
+            warn_of_level(self.problem, asked, applied)
         if self.outcome == "breakdown" and self.pulls != before:
             raise NumericalBreakdown("the estimates", self.pulls)
         for message in self.ledger.raised[known:]:
@@ -257,10 +265,11 @@ class Session:
         return holdings
 
 
-def implausible(asked: Pull, found: Holding) -> Implausible:
+def implausible(dial: Dial | None, asked: Pull, found: Holding) -> Implausible:
     """The refusal of a result that is held."""
     level = found.result[0]
-    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, held=True)
+    at = None if dial is None else level_in_words(dial, level)
+    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, True, at)
 
 
 def warn_of_holding(number: int, found: Holding) -> None:
@@ -275,11 +284,11 @@ def warn_of_holding(number: int, found: Holding) -> None:
     )
 
 
-def warn_of_level(asked: Pull, applied: float) -> None:
+def warn_of_level(problem: Problem, asked: Pull, applied: float) -> None:
     """Warns that a pull was applied above its certified level."""
     warnings.warn(
-        f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
-        f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
+        f"Pull {asked.number} of {asked.name} was applied at {level_in_words(problem.dial, applied, 6)}, above the "
+        f"certified {asked.at.removeprefix('level ')}. It is recorded; the promise of safety does not cover it.",
         LevelExceeded,
         stacklevel=3,
     )

@@ -120,6 +120,9 @@ def dialled(level: object, problem: Problem) -> float:
     """The level of exploration as a number in (0, 1], rounded down to the grid of the dial."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level <= 1:
         raise InvalidInput("explore.level", level, "must lie in (0, 1]", "Leave it out for the known safe level.")
+    if problem.dial is not None and level < problem.dial.lowest_level:
+        lowest = f"is below {problem.dial.lowest_level:g}, the level of the lowest setting of the dial"
+        raise InvalidInput("explore.level", level, lowest, "Leave it out for the known safe level.")
     if not problem.level_grid:
         return float(level)
     below = [setting for setting in problem.level_grid if setting <= level]

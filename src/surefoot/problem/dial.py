@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, overload
 
 import numpy as np
@@ -96,6 +97,10 @@ class Dial:
         if np.ndim(level):
             return found
         return float(found[0]) if np.isfinite(found[0]) else None
+
+    def set_to(self, level: float) -> tuple[float | None, str]:
+        """The setting of a level, None for off, and its unit."""
+        return (self.setting_of(level) if isfinite(level) else None), self.unit
 
     def checked(self, where: str, setting: object) -> float:
         """The setting as a number in the dial's unit, which lies on it."""

@@ -75,10 +75,16 @@ def level_in_words(dial: Dial | None, level: float, digits: int = 4) -> str:
 
     Both numbers are rounded down: what is shown is never above the level, however it is read back.
     """
+    setting, unit = (None, None) if dial is None else dial.set_to(level)
+    return set_in_words(level, setting, unit, digits)
+
+
+def set_in_words(level: float, setting: float | None, unit: str | None, digits: int = 4) -> str:
+    """The same, where the setting is known already; without a unit there is none."""
     if not isfinite(level):
         return UNKNOWN
     said = f"level {rounded_down(level, digits)}"
-    return said if dial is None else f"{setting_in_words(dial.setting_of(level), dial.unit, digits)} ({said})"
+    return said if unit is None else f"{setting_in_words(setting, unit, digits)} ({said})"
 
 
 def setting_in_words(setting: float | None, unit: str | None, digits: int = 4) -> str:
