@@ -10,9 +10,7 @@ from surefoot.errors import (
     Alarmed,
     Finished,
     HeldWarning,
-    Implausible,
     InvalidInput,
-    LevelExceeded,
     ModelAlarm,
     NotFrozen,
     NotOpen,
@@ -22,13 +20,13 @@ from surefoot.errors import (
 from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import Holding, Ledger
 from surefoot.live.model_checks import LEVEL, REMEDY
+from surefoot.live.notices import implausible, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
 from surefoot.live.readings import Safety, applied_level, measured, packed
 from surefoot.live.statements import statement_of
 from surefoot.policies import Guarantee, Policy, check_policy
-from surefoot.problem import Dial, Problem
+from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, check_count, check_seed, number, text
-from surefoot.problem.units import level_in_words
 
 
 class Session:
@@ -265,13 +263,6 @@ class Session:
         return holdings
 
 
-def implausible(dial: Dial | None, asked: Pull, found: Holding) -> Implausible:
-    """The refusal of a result that is held."""
-    level = found.result[0]
-    at = None if dial is None else level_in_words(dial, level)
-    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, True, at)
-
-
 def warn_of_holding(number: int, found: Holding) -> None:
     """Warns that a result, told before, is implausible now that its turn has come."""
     everyone = " It lies on the unsafe side, so no pull is given to anyone." if found.unsafe else ""
@@ -281,16 +272,6 @@ def warn_of_holding(number: int, found: Holding) -> None:
         "confirm=True (--confirm).",
         HeldWarning,
         stacklevel=outside(),
-    )
-
-
-def warn_of_level(problem: Problem, asked: Pull, applied: float) -> None:
-    """Warns that a pull was applied above its certified level."""
-    warnings.warn(
-        f"Pull {asked.number} of {asked.name} was applied at {level_in_words(problem.dial, applied, 6)}, above the "
-        f"certified {asked.at.removeprefix('level ')}. It is recorded; the promise of safety does not cover it.",
-        LevelExceeded,
-        stacklevel=3,
     )
 
 

@@ -25,10 +25,11 @@ from surefoot.errors import (
 )
 from surefoot.live.audit import AuditReport
 from surefoot.live.certificate import Certificate
+from surefoot.live.notices import warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
 from surefoot.live.readings import Safety, applied_level, measured
 from surefoot.live.revisable import Revision
-from surefoot.live.session import warn_of_alarm, warn_of_holding, warn_of_level
+from surefoot.live.session import warn_of_alarm, warn_of_holding
 from surefoot.live.statements import statement_of
 from surefoot.problem.checks import number, text
 from surefoot.storage.chain import verified

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from surefoot.errors import InvalidInput, SurefootError
 from surefoot.live.ledger import Told
+from surefoot.live.notices import implausible
 from surefoot.live.pulls import Pull
 from surefoot.live.readings import packed
-from surefoot.live.session import implausible
 from surefoot.problem import Problem
 from surefoot.storage.protocol import Events
 from surefoot.studies import events
