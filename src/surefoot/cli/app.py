@@ -1,6 +1,7 @@
 """What can be typed. Typer reads the command line; each command returns its work as a `Job`, and `main` does it.
 
-Nothing heavy is imported before a job is done, so that `surefoot --help` answers at once.
+Nothing heavy is imported before a job is done, so that `surefoot --help` answers at once. The file is long because
+every command states its options here; what they do is elsewhere.
 """
 
 import gc
