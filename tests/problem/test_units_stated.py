@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.core.kernel import interpreting
 from surefoot.errors import InvalidInput
 from surefoot.live.session import Session
 from surefoot.problem.dial_settings import steps_in_levels
@@ -140,6 +141,20 @@ def test_session_and_simulator_agree_on_a_curve() -> None:
     run_session(world, session, seed=5)
     runs = sf.simulate(world, problem, runs=1, seed=5)
     assert runs.summary()["pulls_mean"] == session.pulls
+
+
+def test_compiled_and_interpreted_take_the_same_steps_on_a_curve() -> None:
+    problem = posed(dial=CURVE, safe_level="2 mg", max_step="3 mg")
+    world = sf.worlds.Linear.for_problem(problem, theta_star=[1.0, 0.6], mu_star=[[1.0, 2.0]])
+    with interpreting():
+        plain = Session(problem, seed=3)
+    compiled = Session(problem, seed=3)
+    while not compiled.stopped:
+        pull = compiled.ask()
+        assert plain.ask() == pull
+        for session in (plain, compiled):
+            session.tell(pull, **world.measure(pull, seed=3))
+    assert pull.level > problem.safe_level[0]
 
 
 # -- files and hashes -------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from surefoot.live.certificate import NOTHING
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count
 from surefoot.problem.dial import Dial
-from surefoot.problem.units import set_in_words
+from surefoot.problem.units import level_in_words, set_in_words
 
 Phase: TypeAlias = Literal["explore", "decide"]
 Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
@@ -56,17 +56,28 @@ class Pull:
     leader: str | None  # None while exploring
     challenger: str | None
     gap: float | None  # the most by which the challenger might beat the leader
-    setting: float | None = None  # of the dial, where the problem has one; never above the level. None: off
-    unit: str | None = None  # of the setting
+    dial: Dial | None = field(default=None, repr=False)  # of the problem
+
+    @property
+    def setting(self) -> float | None:
+        """What to set on the dial, in its unit, where the problem has one: never above the level. None: off."""
+        return None if self.dial is None else self.dial.set_to(self.level)[0]
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the setting."""
+        return None if self.dial is None else self.dial.unit
 
     @property
     def at(self) -> str:
         """The level in words, with the setting of the dial if there is one: "20 mg (level 0.5)"."""
-        return set_in_words(self.level, self.setting, self.unit, 6)
+        return level_in_words(self.dial, self.level, 6)
 
     def to_dict(self) -> PullDocument:
         """The pull as plain data; setting and unit are there if the problem has a dial."""
-        return cast(PullDocument, without_unit(asdict(self)))
+        document = asdict(replace(self, dial=None))
+        del document["dial"]
+        return cast(PullDocument, document if self.dial is None else {**document, **set_on(self.dial, self.level)})
 
 
 def without_unit(document: dict[str, Any]) -> dict[str, Any]:
@@ -76,9 +87,12 @@ def without_unit(document: dict[str, Any]) -> dict[str, Any]:
 
 def set_to(problem: Problem, level: float) -> dict[str, Any]:
     """Setting and unit of a level, by name; nothing where the problem has no dial."""
-    if problem.dial is None:
-        return {}
-    setting, unit = problem.dial.set_to(level)
+    return {} if problem.dial is None else set_on(problem.dial, level)
+
+
+def set_on(dial: Dial, level: float) -> dict[str, Any]:
+    """Setting and unit of a level on this dial, by name."""
+    setting, unit = dial.set_to(level)
     return {"setting": setting, "unit": unit}
 
 
@@ -104,7 +118,7 @@ def pull_of(problem: Problem, number: int, decision: Decision, margin: float) ->
         leader=arm_name(problem, decision.leader) if deciding else None,
         challenger=arm_name(problem, decision.challenger) if deciding else None,
         gap=float(decision.gap) if deciding and not isnan(decision.gap) else None,
-        **set_to(problem, float(decision.level)),
+        dial=problem.dial,
     )
 
 

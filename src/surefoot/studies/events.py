@@ -122,7 +122,7 @@ def as_pull(problem: Problem, event: Event) -> Pull:
         leader=name_of(problem, event["leader"]),
         challenger=name_of(problem, event["challenger"]),
         gap=event["gap"],
-        **set_to(problem, event["level"]),
+        dial=problem.dial,
     )
 
 
