@@ -244,6 +244,7 @@ Examples:
   surefoot study tell power 7 --reward 0.42 --safety 6.1
   surefoot study tell power 7 --reward 0.42 --safety pressure=6.1 --safety heat=48
   surefoot study tell power 7 --reward 0.42 --safety 6.1 --level 0.5    applied lower than asked
+  surefoot study tell power 7 --reward 0.42 --safety 6.1 --level "18 mg"  the same, on a dial in mg
 
 Results count in order of number: a late one holds back later ones. What is
 implausible is held, not taken in: tell it again, the right value, or the same

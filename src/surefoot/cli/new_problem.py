@@ -48,7 +48,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
     lines = [
         "# A problem for surefoot. Check it: surefoot show FILE. Try it: surefoot run FILE.",
         "",
-        line("arms_file", Path(beside).as_posix(), f'{size}; the column "name" names them'),
+        line("arms_file", Path(beside).as_posix(), size),
         line("safe_level", stated.safe_level, "every arm is known to be safe at this level: be certain of it"),
         line("epsilon", stated.epsilon, "how far from the best the answer may be, in the units of the reward"),
         line("delta", stated.delta, "the chance of a worse answer"),
