@@ -80,6 +80,12 @@ def test_what_cannot_be_set_is_refused_by_name(changes, field) -> None:
     assert refusal(**changes).field == field
 
 
+def test_refusals_of_levels_speak_in_units() -> None:
+    assert "from 8 mg (level 0.2) to 20 mg (level 0.5)" in str(refusal(level_grid=["8 mg", "20 mg"], max_step="5 mg"))
+    assert "whose lowest is 12 mg (level 0.3)" in str(refusal(level_grid=["12 mg", "20 mg"]))
+    assert "below the safe level 8 mg (level 0.2)" in str(refusal(max_level="4 mg"))
+
+
 def test_a_grid_between_the_entries_of_a_table_is_on_the_curve() -> None:
     assert posed(dial=CURVE, level_grid=["2.5 mg", "30 mg"]).level_grid == (0.2, 0.9)
 

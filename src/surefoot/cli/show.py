@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.errors import counted
 from surefoot.problem import Dial, Limit, Problem
-from surefoot.problem.units import level_in_words, reading_in_words, setting_in_words, with_unit
+from surefoot.problem.units import level_shortly, reading_in_words, setting_in_words, with_unit
 from surefoot.worlds.files import Posed, posed_in
 
 ARMS_SHOWN = 20
@@ -72,11 +73,7 @@ def tell_problem(output: Output, problem: Problem) -> None:
     out = output.out
     size = f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"
     out.print(f"{size}, fingerprint {problem.fingerprint[:12]}")
-    dial = problem.dial
-
-    def at(level: float) -> str:
-        return f"{level:g}" if dial is None else level_in_words(dial, level)
-
+    at = partial(level_shortly, problem.dial)
     arms = Table(box=None, header_style="dim")
     for title in ("arm", "known safe level", "highest level", "features"):
         arms.add_column(title)

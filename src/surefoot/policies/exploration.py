@@ -11,6 +11,7 @@ from surefoot.core.explore import RANDOM, SCHEDULE, Exploration
 from surefoot.errors import InvalidInput
 from surefoot.policies.options import option
 from surefoot.problem import Problem
+from surefoot.problem.units import level_shortly
 
 NEVER_EARLIER = -1.0
 
@@ -102,7 +103,8 @@ def planned(
         k = int(np.argmax(level > highest))
         raise InvalidInput(
             "explore.level", explore.level,
-            f"is above {highest[k]:g}, the level of {problem.names[k]!r} that is known to be safe",
+            f"is above {level_shortly(problem.dial, highest[k])}, the level of {problem.names[k]!r} that is known to "
+            "be safe",
             "Explore at the safe level or below it, or leave level out.",
         )  # fmt: skip
     if isinstance(explore, EOptimal):

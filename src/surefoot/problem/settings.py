@@ -21,6 +21,7 @@ from surefoot.problem.dial_settings import (
 )
 from surefoot.problem.limits import Reward, checked_limits
 from surefoot.problem.names import Names
+from surefoot.problem.units import level_shortly
 
 SMALLEST_DELTA = 1e-300  # split over many limits it still has a finite logarithm
 LEAST_REGULARIZATION = 1e-9  # times the longest arm squared; below, the first updates cancel nearly all digits
@@ -34,9 +35,9 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     dial = checked_dial(settings.get("dial"))
     grid = _grid(in_levels(dial, "level_grid", settings.get("level_grid")))
     stated = in_levels(dial, "safe_level", settings["safe_level"])
-    safe = _rounded_down(_levels("safe_level", stated, arms.names), grid, arms.names)
+    safe = _rounded_down(dial, _levels("safe_level", stated, arms.names), grid, arms.names)
     highest = _levels("max_level", in_levels(dial, "max_level", settings.get("max_level", 1.0)), arms.names)
-    _check_room(safe, highest, arms.names)
+    _check_room(dial, safe, highest, arms.names)
     check_on_dial(dial, grid, safe, arms.names)
     step = settings.get("max_step")
     in_settings = step_in_settings(dial, step, grid)
@@ -126,25 +127,25 @@ def _grid(value: object) -> tuple[float, ...]:
     return tuple(sorted(set(points.tolist())))
 
 
-def _rounded_down(levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
+def _rounded_down(dial: Dial | None, levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
     """The highest level of the grid at or below each known safe level."""
     if not grid:
         return levels
     places = np.searchsorted(np.array(grid), levels, side="right") - 1
     if places.min() < 0:
         arm = int(places.argmin())
-        reason = f"lies below every level of level_grid, whose lowest is {grid[0]:g}"
+        reason = f"lies below every level of level_grid, whose lowest is {level_shortly(dial, grid[0])}"
         remedy = "Add a level to the grid that is at or below it."
         raise InvalidInput(f"safe_level of arm {names[arm]!r}", levels[arm], reason, remedy)
     return np.array(grid)[places]
 
 
-def _check_room(safe: Floats, highest: Floats, names: Names) -> None:
+def _check_room(dial: Dial | None, safe: Floats, highest: Floats, names: Names) -> None:
     """Nothing, when no arm's highest level is below its safe one."""
     wrong = np.flatnonzero(highest < safe)
     if wrong.size:
         arm = int(wrong[0])
-        reason = f"must not be below the safe level {safe[arm]:g}, which is pulled first"
+        reason = f"must not be below the safe level {level_shortly(dial, safe[arm])}, which is pulled first"
         remedy = "Raise max_level, or lower safe_level."
         raise InvalidInput(f"max_level of arm {names[arm]!r}", highest[arm], reason, remedy)
 
@@ -162,6 +163,7 @@ def _max_step(
     used = [level for level in grid if lowest <= level <= highest]
     for below, above in pairwise(used):
         if above > highest_after(dial, step, in_settings, below):
-            reason = f"is less than the step from {below:g} to {above:g} in level_grid, which could never be taken"
+            ends = f"{level_shortly(dial, below)} to {level_shortly(dial, above)}"
+            reason = f"is less than the step from {ends} in level_grid, which could never be taken"
             raise InvalidInput("max_step", value, reason, "Raise max_step, or add levels in between.")
     return step

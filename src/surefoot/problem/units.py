@@ -79,6 +79,11 @@ def level_in_words(dial: Dial | None, level: float, digits: int = 4) -> str:
     return set_in_words(level, setting, unit, digits)
 
 
+def level_shortly(dial: Dial | None, level: float) -> str:
+    """The level in a sentence that speaks of levels: "0.5", or "20 mg (level 0.5)"."""
+    return f"{level:g}" if dial is None else level_in_words(dial, level)
+
+
 def set_in_words(level: float, setting: float | None, unit: str | None, digits: int = 4) -> str:
     """The same, where the setting is known already; without a unit there is none."""
     if not isfinite(level):
