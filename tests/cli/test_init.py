@@ -154,9 +154,12 @@ def on_terminal(folder: Path, words: list[str], answers: list[str], then: int | 
     os.close(theirs)
     seen, deadline, waiting = "", time.monotonic() + 120, list(answers)
     while time.monotonic() < deadline:
-        if not select.select([ours], [], [], 60.0)[0]:
-            process.kill()
-            break
+        if (
+            seen.endswith(": ") and not waiting and then is not None
+        ):  # again, if it came just before the program waits for an answer
+            process.send_signal(then)
+        if not select.select([ours], [], [], 2.0)[0]:
+            continue
         try:
             part = os.read(ours, 4096).decode()
         except OSError:  # the program has ended
@@ -166,10 +169,11 @@ def on_terminal(folder: Path, words: list[str], answers: list[str], then: int | 
         seen += part
         if seen.endswith(": ") and waiting:
             os.write(ours, waiting.pop(0).encode() + b"\n")
-        elif seen.endswith(": ") and then is not None:
-            process.send_signal(then)
     os.close(ours)
-    return process.wait(timeout=60), seen.replace("\r", "")
+    try:
+        return process.wait(timeout=60), seen.replace("\r", "")
+    finally:
+        process.kill()
 
 
 def test_questions_are_asked_on_a_terminal_and_again_until_they_are_answered(tmp_path: Path) -> None:
