@@ -25,6 +25,7 @@ from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
 from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import Certificate, certify_answer
+from surefoot.live.dialled import set_to
 from surefoot.live.kept import Runs
 from surefoot.live.kept import Told as Told
 from surefoot.live.learner import Learner
@@ -38,7 +39,6 @@ from surefoot.live.pulls import (
     Status,
     arm_name,
     overshoot_of,
-    set_to,
 )
 from surefoot.live.readings import unpacked
 from surefoot.live.scripts import ScriptWriter

@@ -11,6 +11,7 @@ from surefoot.core.types import DECIDING, NULL, Decision
 from surefoot.errors import InvalidInput
 from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import NOTHING
+from surefoot.live.dialled import set_on, set_to, without_unit
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count
 from surefoot.problem.dial import Dial
@@ -20,7 +21,6 @@ Phase: TypeAlias = Literal["explore", "decide"]
 Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
 
 
-OF_A_DIAL = ("setting", "unit", "applied_setting")
 MOST_AT_ONCE = 1_000  # pulls of one question
 MOST_LISTED = 1_000  # arms that are listed one by one where nobody asked for all
 
@@ -78,22 +78,6 @@ class Pull:
         document = asdict(replace(self, dial=None))
         del document["dial"]
         return cast(PullDocument, document if self.dial is None else {**document, **set_on(self.dial, self.level)})
-
-
-def without_unit(document: dict[str, Any]) -> dict[str, Any]:
-    """The document without what only a dial brings, where there is none."""
-    return document if document["unit"] is not None else {k: v for k, v in document.items() if k not in OF_A_DIAL}
-
-
-def set_to(problem: Problem, level: float) -> dict[str, Any]:
-    """Setting and unit of a level, by name; nothing where the problem has no dial."""
-    return {} if problem.dial is None else set_on(problem.dial, level)
-
-
-def set_on(dial: Dial, level: float) -> dict[str, Any]:
-    """Setting and unit of a level on this dial, by name."""
-    setting, unit = dial.set_to(level)
-    return {"setting": setting, "unit": unit}
 
 
 def check_batch(n: object) -> int:

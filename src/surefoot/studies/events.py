@@ -6,8 +6,9 @@ from typing import Any
 
 from surefoot.core.types import NULL
 from surefoot.live.certificate import NOTHING
+from surefoot.live.dialled import set_to
 from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, RECALLED, STALE, TOLD, Holding, Told
-from surefoot.live.pulls import Pull, arm_name, set_to
+from surefoot.live.pulls import Pull, arm_name
 from surefoot.live.readings import packed, unpacked
 from surefoot.problem import Problem
 
