@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,20 @@ def test_the_page_on_sweeps_grows_loses_a_worker_and_gives_the_same(
     assert len(names["rows"]) == 240
     found = {(row["policy"], row["world_omega"]): row["pulls_mean"] for row in names["done"].summary()}
     assert found["safe-gap", 0.2] < found["safe-lingape", 0.2]
+
+
+def test_the_page_on_the_dial_prints_what_it_shows_and_its_file_is_one() -> None:
+    blocks = re.findall(r"^```(python|text|toml)\n(.*?)^```$", (DOCS / "dial.md").read_text("utf-8"), re.M | re.S)
+    names: dict[str, Any] = {}
+    for (kind, code), (_, told) in pairwise(blocks):
+        if kind == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, "dial.md", "exec"), names)
+            assert printed.getvalue() == told
+    (file,) = [tomllib.loads(text) for kind, text in blocks if kind == "toml"]
+    problem = sf.Problem.from_dict({**names["problem"].to_dict(), "max_step": None, **file})
+    assert problem.level_grid == (0.1, 0.2, 0.5, 1.0)
 
 
 def test_the_page_on_many_arms_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

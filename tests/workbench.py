@@ -84,7 +84,10 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
     found = sets(ellipsoid.params_of(X, each("D"), grams, form, each("delta"), high))
     inst = Instance(
         X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float),
-        dial=Dial(each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"]),
+        dial=Dial(
+            each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"], np.empty(0),
+            np.empty(0),
+        ),
         epsilon=table["epsilon"], regularization=grams.matrix, log_det=grams.log_det, gram_of=grams.of,
         fades=grams.fades, few_columns=table["few_columns"], sets=found.params,
     )  # fmt: skip

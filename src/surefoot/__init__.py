@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         UniformRandom,
         UntilConfident,
     )
-    from surefoot.problem import Limit, Problem, Reward
+    from surefoot.problem import Dial, Limit, Problem, Reward
     from surefoot.results import Runs
     from surefoot.simulation import simulate
     from surefoot.studies.lifecycle import create_study, delete_study, import_study, load_study
@@ -37,7 +37,7 @@ _HOME = {
     "Certificate": "live.certificate",
     "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies",
     "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
-    "Limit": "problem", "Problem": "problem", "Reward": "problem",
+    "Dial": "problem", "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "Trace": "live.trace",
@@ -50,8 +50,8 @@ _HOME = {
 }  # fmt: skip
 
 __all__ = [
-    "Certificate", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin", "Runs",
-    "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
+    "Certificate", "Dial", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin",
+    "Runs", "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
     "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "create_study",
     "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plots", "policies", "simulate",
     "sweep", "theory", "worlds",

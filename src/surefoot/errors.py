@@ -209,19 +209,21 @@ class Implausible(SurefootError):
     )
 
     def __init__(
-        self, number: int | None, name: str, level: float, surprises: Iterable[str], unsafe: bool, held: bool
-    ) -> None:
+        self, number: int | None, name: str, level: float, surprises: Iterable[str], unsafe: bool, held: bool,
+        at: str | None = None,
+    ) -> None:  # fmt: skip
         self.number = number  # of the pull; None for a result that was to be imported
         self.name = name
         self.level = level
         self.surprises = tuple(surprises)  # value, expected range and unit of each signal
         self.unsafe = unsafe
         self.held = held
-        super().__init__(number, name, level, self.surprises, unsafe, held)
+        self.at = at or f"level {level:.4g}"  # in words, with the setting of the dial if there is one
+        super().__init__(number, name, level, self.surprises, unsafe, held, *([] if at is None else [at]))
 
     def __str__(self) -> str:
         which = "A result" if self.number is None else f"The result of pull {self.number}"
-        far = f"{which} ({self.name} at level {self.level:.4g}) is implausible: {'; '.join(self.surprises)}."
+        far = f"{which} ({self.name} at {self.at}) is implausible: {'; '.join(self.surprises)}."
         kept = "It is not taken in and not lost: the pull is held with it." if self.held else "Nothing is taken in."
         if self.held and self.unsafe:
             kept += " It lies on the unsafe side, so no pull is given to anyone until this is settled."

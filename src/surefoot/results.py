@@ -139,7 +139,8 @@ class Runs:
         return table
 
     def to_pandas(self) -> "pd.DataFrame":
-        """One row per run, the pulls of each arm in columns `pulls: NAME` and its final level in `level: NAME`."""
+        """One row per run, the pulls of each arm in columns `pulls: NAME` and its final level in `level: NAME`; where
+        the problem has a dial, settings beside the levels."""
         return frames.to_pandas(self._columns())
 
     def to_polars(self) -> "pl.DataFrame":
@@ -157,6 +158,7 @@ class Runs:
                 [names[arm] if stopped else None for arm, stopped in zip(self.arm, self.stopped, strict=True)], object
             ),
             "level": self.level,
+            **self._set_to("setting", self.level),
             "suboptimality": self.suboptimality,
             "wrong": self.wrong,
             "broken_promise": self.broken_promise,
@@ -168,7 +170,14 @@ class Runs:
         for k, name in enumerate(self.problem.names):
             columns[f"pulls: {name}"] = self.pulls_per_arm[:, k]
             columns[f"level: {name}"] = self.levels[:, k]
+            columns |= self._set_to(f"setting: {name}", self.levels[:, k])
+        if self.problem.dial is not None:
+            columns["unit"] = np.full(len(self), self.problem.dial.unit, object)
         return columns
+
+    def _set_to(self, column: str, levels: Floats) -> dict[str, Floats]:
+        """The column of the settings that these levels are, if the problem has a dial."""
+        return {} if self.problem.dial is None else {column: self.problem.dial.setting_of(levels)}
 
     def to_parquet(self, path: str | Path) -> None:
         """Writes `to_pandas()` to a Parquet file, whole or not at all."""

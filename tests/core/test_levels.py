@@ -13,6 +13,7 @@ from surefoot.core.levels import (
     STATIC,
     certify,
     fix_at_ceiling,
+    highest_step,
     known_levels_hold,
     level_at,
     reachable,
@@ -220,3 +221,20 @@ def test_a_step_below_the_lowest_setting_of_the_dial_lands_on_it() -> None:
     state, _ = here.fresh()
     state.levels.last[0] = 0.1
     assert stepped(here.inst.dial, state.levels, 0, 0.4) == 0.2
+
+
+def test_a_step_that_depends_on_the_level_reaches_as_far_as_its_table_says() -> None:
+    known, reach = np.array([0.0, 0.2, 0.21, 0.9]), np.array([0.4, 0.5, 0.9, 1.0])
+    dial = bench(np.eye(1), step=0.4).inst.dial._replace(step_from=known, step_to=reach)
+    for last in [0.0, 0.1, 0.2, 0.205, 0.21, 0.5, 0.9, 0.95, 1.0]:
+        assert highest_step(dial, last) == pytest.approx(np.interp(last, known, reach))
+    assert highest_step(dial._replace(step_from=np.empty(0), step_to=np.empty(0)), 0.3) == pytest.approx(0.7)
+
+
+def test_a_step_on_a_curve_lands_on_the_grid_below() -> None:
+    here = bench(np.eye(1), step=0.4, grid=[0.2, 0.4, 0.6], gamma0=[0.2])
+    dial = here.inst.dial._replace(step_from=np.array([0.0, 1.0]), step_to=np.array([0.3, 1.0]))
+    state, _ = here.fresh()
+    state.levels.last[0] = 0.2
+    assert stepped(dial, state.levels, 0, 0.6) == 0.4  # up to 0.44
+    assert stepped(dial, state.levels, 0, 0.4) == 0.4

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.live.certificate import certify_answer, rounded_down, rounded_up
+from surefoot.live.certificate import certify_answer
 from surefoot.policies.guarantee import Guarantee
+from surefoot.problem.units import rounded_down, rounded_up
 
 
 def problem(**changes: Any) -> sf.Problem:

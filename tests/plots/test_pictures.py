@@ -178,3 +178,22 @@ def test_without_matplotlib_the_extra_is_named(session: sf.Session, monkeypatch:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(sf.errors.MissingExtra, match=r"surefoot\[polars\]"):
         plots.gap_frame(session, kind="polars")
+
+
+# -- on a dial in real units ------------------------------------------------------------------------------------------
+
+
+def test_levels_on_a_dial_are_drawn_as_settings() -> None:
+    world, problem = arena()
+    problem = problem.with_(dial=sf.Dial("mg", full=40))
+    found = sf.Session(problem, seed=3)
+    run_session(world, found, seed=3, max_pulls=12)
+    figure = plots.levels(found)
+    figure.canvas.draw()
+    panel = figure.axes[0]
+    assert panel.get_ylabel() == "mg"
+    marks = zip(panel.get_yticks(), [label.get_text() for label in panel.get_yticklabels()], strict=True)
+    assert [float(text) for level, text in marks if 0 <= level <= 1] == pytest.approx([0, 8, 16, 24, 32, 40], rel=1e-9)
+    assert any(text.get_text().endswith(" mg") for text in panel.texts)
+    plain = plots.levels(plots.levels_frame(found)).axes[0]  # a table has no dial
+    assert plain.get_ylabel() == "level"

@@ -266,7 +266,7 @@ def test_a_wrong_setting_is_refused_by_name(field, value):
         ({"safe_level": [0.2, 1.2]}, "safe_level of arm 'high'", 1.2),
         ({"safe_level": {"low": 0.2}}, "safe_level['high']", None),
         ({"safe_level": {"low": 0.2, "high": 0.2, "hi": 0.2}}, "safe_level['hi']", 0.2),
-        ({"safe_level": {"low": 0.2, "high": "0.2"}}, "safe_level[1]", "0.2"),
+        ({"safe_level": {"low": 0.2, "high": "0.2"}}, "safe_level['high']", "0.2"),
         ({"max_level": [1.0, 0.1]}, "max_level of arm 'high'", 0.1),
         ({"level_grid": [0.1, 0.0]}, "level_grid[1]", 0.0),
         ({"level_grid": [0.1, float("nan")]}, "level_grid[1]", None),

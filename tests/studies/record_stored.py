@@ -10,7 +10,6 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -135,9 +134,9 @@ def sayings(study: sf.Study) -> dict[str, Any]:
         "policy": sf.policies.to_dict(study.policy),
         "status": study.status().to_dict(),
         "certificate": certificate and certificate.to_dict(),
-        "recommendation": answer and asdict(answer),
-        "open_pulls": [asdict(pull) for pull in study.open_pulls],
-        "held": [asdict(each) for each in study.held],
+        "recommendation": answer and answer.to_dict(),
+        "open_pulls": [pull.to_dict() for pull in study.open_pulls],
+        "held": [each.to_dict() for each in study.held],
         "statement": study.statement,
         "history": json.loads(study.history.drop(columns=["asked_at", "told_at"]).to_json(orient="records")),
     }
@@ -150,7 +149,7 @@ def next_step(study: sf.Study) -> dict[str, Any] | None:
     pull = study.ask()
     told = measured(pull)
     study.tell(pull, **told)
-    return {"asked": asdict(pull), "told": told, "status": study.status().to_dict()}
+    return {"asked": pull.to_dict(), "told": told, "status": study.status().to_dict()}
 
 
 def record(version: int) -> None:

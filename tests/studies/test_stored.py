@@ -9,7 +9,6 @@ import json
 import shutil
 import warnings
 import zipfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +196,7 @@ def test_a_study_of_version_2_says_what_it_said_and_goes_on_as_it_would_have(nam
     if after is None:
         return  # it is at its end, frozen, or waits for a person
     pull = study.ask()
-    hold(differences("pull", after["asked"], asdict(pull)))
+    hold(differences("pull", after["asked"], pull.to_dict()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelAlarm)  # one more may ring after a release
         study.tell(pull, **after["told"])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.cli.output import Output
-from surefoot.live.certificate import Certificate, rounded_down
+from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Recommendation
+from surefoot.problem.units import reading_in_words
 
 PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",
@@ -22,9 +23,9 @@ def promise_in_words(kind: str) -> str:
 
 def tell_answer(
     output: Output, outcome: str | None, pulls: int, certificate: Certificate | None, answer: Recommendation | None,
-    alarms: Sequence[str] = (),
+    alarms: Sequence[str] = (), unit: str | None = None,
 ) -> None:  # fmt: skip
-    """Prints the answer and its certificate, or why there is none."""
+    """Prints the answer and its certificate, or why there is none; the unit is that of the reward."""
     from rich.text import Text
 
     output.out.print()
@@ -39,11 +40,11 @@ def tell_answer(
         return
     said = Text.assemble(("Answer  ", "bold green"), (certificate.name, "bold"))
     if certificate.arm >= 0:
-        said.append(f" at level {rounded_down(certificate.level)}")
+        said.append(f" at {certificate.at}")
     if answer is None:
         said.append(", not certified safe", style="yellow")
     else:
-        said.append(f", reward about {answer.estimate:.4g}")
+        said.append(f", reward about {reading_in_words(answer.estimate, unit, 4)}")
     output.out.print(said)
     tell_certificate(output, certificate)
 

@@ -1,6 +1,7 @@
 """What can be typed. Typer reads the command line; each command returns its work as a `Job`, and `main` does it.
 
-Nothing heavy is imported before a job is done, so that `surefoot --help` answers at once.
+Nothing heavy is imported before a job is done, so that `surefoot --help` answers at once. The file is long because
+every command states its options here; what they do is elsewhere.
 """
 
 import gc
@@ -209,6 +210,42 @@ def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: op
         from surefoot.cli.show import show_file
 
         return show_file(output, file, policy)
+
+    return Job(work, json)
+
+
+@app.command(cls=help_pages.Command, epilog=help_pages.INIT)
+def init(
+    arms: options.ArmsFile,
+    out: options.NewProblemFile = None,
+    unit: options.DialUnit = None,
+    full: options.DialFull = None,
+    safe_level: options.SafeLevel = None,
+    noise: options.RewardNoise = None,
+    reward_unit: options.RewardUnit = None,
+    limit: options.LimitName = None,
+    at_most: options.AtMost = None,
+    at_least: options.AtLeast = None,
+    baseline: options.Baseline = None,
+    limit_noise: options.LimitNoise = None,
+    limit_unit: options.LimitUnit = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    delta_safety: options.DeltaSafety = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> Job:
+    """A commented problem file for a table of arms, from a few questions."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.init import Answers
+        from surefoot.cli.init import init as write_file
+
+        given = Answers(
+            unit, full, safe_level, noise, reward_unit, limit, at_most, at_least, baseline, limit_noise, limit_unit,
+            epsilon, delta, delta_safety,
+        )  # fmt: skip
+        return write_file(output, arms, out, force, given)
 
     return Job(work, json)
 

@@ -43,6 +43,7 @@ Examples:
   surefoot run problem.toml                your own problem, simulated
   surefoot simulate --runs 1000 --json     how often it is wrong or unsafe
   surefoot sweep plan.toml                 many settings, on many machines
+  surefoot init arms.csv                   a problem file from a few questions
   surefoot show problem.toml               check a problem file
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
@@ -126,6 +127,18 @@ the extra frames; dask and ray are extras too.
 {EXIT_STATUS}
 """)
 
+INIT = verbatim("""
+Examples:
+  surefoot init pumps.csv                  asks, and writes pumps.toml
+  surefoot init doses.csv --unit mg --full 40 --safe-level "8 mg" --noise 0.5 \\
+    --limit pressure --at-most 8 --baseline 5 --limit-noise 0.3 --epsilon 0.15
+
+Every answer can be an option, so that it works in a script; on a terminal what
+is left out is asked for. The file states what was answered, with a comment on
+every line, and a made-up world, so that surefoot run has something to simulate.
+A file that is there is not replaced without --force.
+""")
+
 SHOW = verbatim("""
 A problem file:
   safe_level = 0.2            # every arm is known to be safe at this level
@@ -145,8 +158,15 @@ A problem file:
   noise = 0.3
 
 Optional at the top: regularization, level_grid, max_level, max_step. Optional in
-[reward] and [[safety]]: norm, a bound on the length of its weights; it tunes
-safe-gap and nothing rests on it there, the other policies ask for it.
+[reward] and [[safety]]: unit, shown with its numbers; norm, a bound on the length
+of its weights: it tunes safe-gap and nothing rests on it there, the other
+policies ask for it.
+
+A dial in real units; then levels may be given as text, such as "8 mg":
+  [dial]
+  unit = "mg"
+  full = 40                   # the setting at full strength; or a known curve:
+                              # settings = [0, 10, 40], effects = [0, 0.6, 1]
 """)
 
 THEORY = verbatim("""
@@ -226,6 +246,7 @@ Examples:
   surefoot study tell power 7 --reward 0.42 --safety 6.1
   surefoot study tell power 7 --reward 0.42 --safety pressure=6.1 --safety heat=48
   surefoot study tell power 7 --reward 0.42 --safety 6.1 --level 0.5    applied lower than asked
+  surefoot study tell power 7 --reward 0.42 --safety 6.1 --level "18 mg"  the same, on a dial in mg
 
 Results count in order of number: a late one holds back later ones. What is
 implausible is held, not taken in: tell it again, the right value, or the same

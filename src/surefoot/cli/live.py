@@ -14,6 +14,8 @@ from surefoot.cli.output import Output
 from surefoot.live.pulls import MOST_LISTED, Status
 from surefoot.live.session import Session
 from surefoot.problem.checks import Floats
+from surefoot.problem.dial import Dial
+from surefoot.problem.units import UNKNOWN, level_in_words, setting_in_words
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -107,7 +109,11 @@ def lines(output: Output, title: str) -> Watch:
         due *= 2
         gap = "" if session.gap is None else f"  gap {session.gap:.4g} (epsilon {session.problem.epsilon:.4g})"
         low, high, stands = session.levels.min(), session.levels.max(), phase(session.status())
-        output.err.print(f"{session.pulls:>9,} pulls  {stands:<7} levels {low:.2f} to {high:.2f}{gap}")
+        levels, dial = f"levels {low:.2f} to {high:.2f}", session.problem.dial
+        if dial is not None:
+            low, high = (setting_in_words(dial.setting_of(float(each)), dial.unit, 3) for each in (low, high))
+            levels = f"{low} to {high} ({levels})"
+        output.err.print(f"{session.pulls:>9,} pulls  {stands:<7} {levels}{gap}", markup=False)
 
     return watch
 
@@ -173,11 +179,18 @@ def level_table(status: Status, keeps_limits: bool, history: History) -> Table:
     for k, name in zip(shown, names, strict=True):
         level = status.levels[name]
         grown = Text(curve(history.levels_of(k), 0.0, 1.0), "cyan")
-        said = f"{level:.3f}" if isfinite(level) else "unknown"
+        said = Text(shown_level(status.dial, level))
         table.add_row(Text(name), bar(level), said, grown, f"{status.pulls_per_arm[name]:,}")
     if hidden:
         table.add_row(f"and {hidden:,} more", "", "", "", "")
     return table
+
+
+def shown_level(dial: Dial | None, level: float) -> str:
+    """The level as a number that is as wide in every frame, with its setting if there is a dial."""
+    if dial is None or not isfinite(level):
+        return f"{level:.3f}" if isfinite(level) else UNKNOWN
+    return level_in_words(dial, level, 3)
 
 
 def bar(level: float) -> Text:

@@ -24,6 +24,34 @@ File = Annotated[Path | None, typer.Argument(help=_FILE, show_default=False)]
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file, TOML or JSON.")]
 World = Annotated[str | None, typer.Option("--world", help=_WORLD, metavar="NAME", rich_help_panel=PROBLEM)]
 
+
+def _stated(flag: str, words: str, metavar: str | None = None) -> Any:
+    return typer.Option(flag, help=words, metavar=metavar, show_default=False, rich_help_panel=PROBLEM)
+
+
+_SAFE = "A level known to be safe for every arm, such as 0.2, or a setting: '8 mg'."
+
+ArmsFile = Annotated[Path, typer.Argument(metavar="ARMS", help="A CSV or Parquet file of arms, with a column 'name'.")]
+NewProblemFile = Annotated[
+    Path | None, _output("--out", "-o", words="The file to write, .toml; left out: named as ARMS is.")
+]
+DialUnit = Annotated[str | None, _stated("--unit", "The unit of what is set, such as mg; '' for plain levels.", "TEXT")]
+DialFull = Annotated[float | None, _stated("--full", "The setting at full strength.")]
+SafeLevel = Annotated[str | None, _stated("--safe-level", _SAFE, "LEVEL")]
+RewardNoise = Annotated[str | None, _stated("--noise", "The standard deviation of the reward's noise.", "NUMBER")]
+RewardUnit = Annotated[str | None, _stated("--reward-unit", "The unit of the reward.", "TEXT")]
+LimitName = Annotated[str | None, _stated("--limit", "The name of what must keep a limit.", "TEXT")]
+AtMost = Annotated[float | None, _stated("--at-most", "Its limit, where it must not rise above.")]
+AtLeast = Annotated[float | None, _stated("--at-least", "Its limit, where it must not fall below.")]
+Baseline = Annotated[float | None, _stated("--baseline", "What it reads when nothing is applied; left out: 0.")]
+LimitNoise = Annotated[str | None, _stated("--limit-noise", "The standard deviation of its noise.", "NUMBER")]
+LimitUnit = Annotated[str | None, _stated("--limit-unit", "The unit of its readings.", "TEXT")]
+Epsilon = Annotated[float | None, _stated("--epsilon", "How far from the best the answer may be.")]
+Delta = Annotated[float | None, _stated("--delta", "The accepted chance of a worse answer; left out: 0.05.")]
+DeltaSafety = Annotated[
+    float | None, _stated("--delta-safety", "The accepted chance of any unsafe pull; left out: 0.05.")
+]
+
 Seed = Annotated[int, _work("--seed", "Fixes every random draw.")]
 MaxPulls = Annotated[int, _work("--max-pulls", "Give up after so many pulls: undecided.")]
 Compare = Annotated[bool, _work("--compare/--no-compare", "Run LinGapE, which knows no limits, beside it.")]
@@ -97,7 +125,9 @@ NewStudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The name of 
 PullNumber = Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the pull.")]
 OptionalNumber = Annotated[int | None, typer.Argument(metavar="NUMBER", help="The number of one pull.")]
 ArmName = Annotated[str, typer.Argument(metavar="ARM", help="The name of the arm, or its place, from 0.")]
-AppliedLevel = Annotated[float, typer.Argument(metavar="LEVEL", help="The level at which it was applied.")]
+AppliedLevel = Annotated[
+    str, typer.Argument(metavar="LEVEL", help="The level at which it was applied, or the setting: '18 mg'.")
+]
 NewFile = Annotated[Path, typer.Argument(metavar="PATH", help="The file to write, .study or .zip.")]
 HistoryFormat = Annotated[
     str | None, _study("--format", words=_FORMAT, metavar="WORD", default="by --out, or csv", offer=_FORMATS)
@@ -146,7 +176,10 @@ HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at 
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
 SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
-LevelTold = Annotated[float | None, _study("--level", words="The level really applied, where it differs.")]
+LevelTold = Annotated[
+    str | None, _study("--level", words="The level really applied, where it differs; or the setting: '18 mg'.",
+                       metavar="LEVEL")
+]  # fmt: skip
 Source = Annotated[str | None, _study("--source", words="Where the result is from.", metavar="TEXT")]
 Order = Annotated[
     str | None, _study("--order", words=_ORDER, metavar="WORD", offer=("as-measured", "fixed-beforehand"))

@@ -12,9 +12,10 @@ from surefoot.cli.choosing import Scenario
 from surefoot.cli.compiling_ahead import CompilingAhead
 from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
-from surefoot.live.certificate import rounded_down
+from surefoot.live.certificate import Certificate
 from surefoot.live.session import Session
 from surefoot.policies import LinGapE
+from surefoot.problem.units import rounded_down, setting_in_words
 from surefoot.simulation import run_session
 from surefoot.worlds import Linear, Verdict
 from surefoot.worlds.statements import warn_of_broken_statements
@@ -87,7 +88,15 @@ def run_once(output: Output, scenario: Scenario, seed: int, max_pulls: int, comp
         output.json_result(told_to_programs(scenario, seed, max_pulls, experiment, beside))
     else:
         found = experiment.session
-        tell_answer(output, found.outcome, found.pulls, found.certificate, found.recommendation, found.alarms)
+        tell_answer(
+            output,
+            found.outcome,
+            found.pulls,
+            found.certificate,
+            found.recommendation,
+            found.alarms,
+            found.problem.reward.unit,
+        )
         tell_comparison(output, [experiment, beside] if beside else [experiment])
     return exit_codes.BY_OUTCOME[experiment.session.outcome or "undecided"]
 
@@ -109,6 +118,11 @@ def told_to_programs(
     }
 
 
+def shortly(found: Certificate) -> str:
+    """The level of the answer: as it is set, or as it is."""
+    return rounded_down(found.level) if found.unit is None else setting_in_words(found.setting, found.unit)
+
+
 def tell_comparison(output: Output, experiments: list[Experiment]) -> None:
     """Prints how each experiment looks to one who knows the truth."""
     from rich.table import Table
@@ -126,7 +140,7 @@ def tell_comparison(output: Output, experiments: list[Experiment]) -> None:
             each.session.policy.name,
             f"{each.session.pulls:,}",
             Text(unsafe, "red" if verdict.unsafe_pulls else "green"),
-            "none" if found is None else found.name + (f" at {rounded_down(found.level)}" if found.arm >= 0 else ""),
+            Text("none" if found is None else found.name + (f" at {shortly(found)}" if found.arm >= 0 else "")),
             safe,
             "-" if verdict.shortfall is None else f"{verdict.shortfall:.4g}",
         )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.problem import Limit, Problem
+from surefoot.problem import Dial, Limit, Problem
+from surefoot.problem.units import level_shortly, reading_in_words, setting_in_words, with_unit
 from surefoot.worlds.files import Posed, posed_in
 
 ARMS_SHOWN = 20
+ENTRIES_SHOWN = 12  # of a curve
 
 
 def show_file(output: Output, file: Path, handed_in: str | None) -> int:
@@ -55,10 +58,10 @@ def kept(limit: Limit) -> str:
     """What must be kept, by the mean or by each reading."""
     side = "at least" if limit.sign > 0 else "at most"
     if limit.reading_risk is None:
-        return f"{side} {limit.limit:g} on the mean"
+        return f"{side} {limit.said} on the mean"
     return (
-        f"{side} {limit.limit:g} for each reading with probability {1.0 - limit.reading_risk:.6g}, so {side} "
-        f"{limit.mean_limit:.6g} on the mean, which the known safe levels must keep too"
+        f"{side} {limit.said} for each reading with probability {1.0 - limit.reading_risk:.6g}, so {side} "
+        f"{reading_in_words(limit.mean_limit, limit.unit)} on the mean, which the known safe levels must keep too"
     )
 
 
@@ -70,29 +73,61 @@ def tell_problem(output: Output, problem: Problem) -> None:
     out = output.out
     size = f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"
     out.print(f"{size}, fingerprint {problem.fingerprint[:12]}")
+    at = partial(level_shortly, problem.dial)
     arms = Table(box=None, header_style="dim")
     for title in ("arm", "known safe level", "highest level", "features"):
         arms.add_column(title)
     for k in range(min(problem.size, ARMS_SHOWN)):
         features = ", ".join(f"{value:.4g}" for value in problem.arms[k])
-        arms.add_row(Text(problem.names[k]), f"{problem.safe_level[k]:g}", f"{problem.max_level[k]:g}", features)
+        arms.add_row(Text(problem.names[k]), Text(at(problem.safe_level[k])), Text(at(problem.max_level[k])), features)
     out.print(arms)
     if problem.size > ARMS_SHOWN:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
-    out.print(f"Reward   to be maximised; noise {reward.noise:g}{said_norm(reward.norm)}")
+    noise = with_unit(f"{reward.noise:g}", reward.unit)
+    out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}"))
     for limit in problem.safety:
         out.print(
             Text(
-                f"Limit    {limit.name} {kept(limit)}, {limit.baseline:g} when nothing is applied; noise "
-                f"{limit.noise:g}{said_norm(limit.norm)}"
+                f"Limit    {limit.name} {kept(limit)}, {with_unit(f'{limit.baseline:g}', limit.unit)} when nothing is "
+                f"applied; noise {with_unit(f'{limit.noise:g}', limit.unit)}{said_norm(limit.norm)}"
             )
         )
     out.print(
-        f"Answer   within {problem.epsilon:g} of the best safe one; further off with probability {problem.delta:g} at "
-        f"most, any unsafe pull or answer {problem.delta_safety:g} at most"
+        Text(
+            f"Answer   within {with_unit(f'{problem.epsilon:g}', reward.unit)} of the best safe one; further off with "
+            f"probability {problem.delta:g} at most, any unsafe pull or answer {problem.delta_safety:g} at most"
+        )
     )
-    if problem.level_grid:
-        out.print(f"Dial     {', '.join(f'{level:g}' for level in problem.level_grid)}")
-    if problem.max_step is not None:
-        out.print(f"Steps    of {problem.max_step:g} at most")
+    for line in told_dial(problem):
+        out.print(Text(line), soft_wrap=True)
+
+
+def told_dial(problem: Problem) -> list[str]:
+    """What can be set, and in which steps."""
+    dial, grid, found = problem.dial, problem.level_grid, []
+    if dial is not None:
+        found.append(f"Dial     {curve_in_words(dial)}")
+    if grid:
+        found.append(f"{'Settings' if dial else 'Dial    '} {', '.join(shortly(dial, level) for level in grid)}")
+    if dial is not None and problem.max_setting_step is not None:
+        found.append(f"Steps    of {setting_in_words(problem.max_setting_step, dial.unit, 12)} at most")
+    elif problem.max_step is not None:
+        found.append(f"Steps    of {problem.max_step:g} at most{' in level' if dial else ''}")
+    return found
+
+
+def curve_in_words(dial: Dial) -> str:
+    """What full strength is, or the curve, of a long one its ends."""
+    if dial.full is not None:
+        return f"in {dial.unit}: {setting_in_words(dial.full, dial.unit, 12)} is full strength, level 1"
+    entries = list(zip(dial.settings or (), dial.effects or (), strict=True))
+    said = [f"{setting_in_words(setting, dial.unit, 12)} has {effect:.4g}" for setting, effect in entries]
+    if len(said) > ENTRIES_SHOWN:
+        said = [*said[: ENTRIES_SHOWN // 2], f"... {len(said):,} entries ...", *said[-(ENTRIES_SHOWN // 2) :]]
+    return f"in {dial.unit}, a curve of effects, which are the levels: {', '.join(said)}"
+
+
+def shortly(dial: Dial | None, level: float) -> str:
+    """A level of the grid: as it is set, or as it is."""
+    return f"{level:g}" if dial is None else setting_in_words(dial.setting_of(level), dial.unit, 6)

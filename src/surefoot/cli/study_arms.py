@@ -8,7 +8,7 @@ from math import isfinite
 from surefoot.cli.live import ARMS_SHOWN
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.live.certificate import rounded_down
+from surefoot.problem.units import UNKNOWN, level_in_words, rounded_down
 from surefoot.studies.status import StudyStatus
 
 MOST_SHOWN = 40  # arms that matter
@@ -34,7 +34,7 @@ def tell_arms(
     titles = ("arm", level, "pulls", *about, "")
     rows = [
         (
-            arm, level_in_words(status.levels[arm]), f"{status.pulls_per_arm[arm]:,}",
+            arm, shown_level(status, status.levels[arm]), f"{status.pulls_per_arm[arm]:,}",
             *(rewards.get(arm, ("", "")) if rewards else ()), ", ".join(roles.get(arm, [])),
         )
         for arm in shown
@@ -44,16 +44,18 @@ def tell_arms(
     else:
         table = Table(*titles, box=None, pad_edge=False, header_style="dim")
         table.columns[2].justify = "right"
-        for arm, *numbers, said in rows:
-            table.add_row(Text(arm), *numbers, Text(said, "dim"))
+        for arm, level, *numbers, said in rows:
+            table.add_row(Text(arm), Text(level), *numbers, Text(said, "dim"))
         output.out.print(table)
     for words in left_out(status, shown):
         output.out.print(Text(words, "dim"))
 
 
-def level_in_words(level: float) -> str:
-    """The level, rounded down; nobody knows that of a study of another version."""
-    return rounded_down(level) if isfinite(level) else "unknown"
+def shown_level(status: StudyStatus, level: float) -> str:
+    """The level, rounded down, with its setting if there is a dial; nobody knows that of a study of another version."""
+    if status.dial is not None:
+        return level_in_words(status.dial, level)
+    return rounded_down(level) if isfinite(level) else UNKNOWN
 
 
 def roles_in(status: StudyStatus, answer: str | None) -> dict[str, list[str]]:

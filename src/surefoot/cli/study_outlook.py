@@ -15,7 +15,6 @@ from surefoot.live.quantities import (
     range_in_words,
     reading_in_words,
     reward_in_words,
-    unit_of,
 )
 from surefoot.live.showing import ITSELF
 from surefoot.live.trace import Trace
@@ -63,11 +62,11 @@ def expected_in_words(known: Trace | None, name: str | None) -> list[str]:
         return []
     problem, arm = known.problem, known.of_arms([name])
     middle, low, high = arm.middle[-1, 0].tolist(), arm.low[-1, 0].tolist(), arm.high[-1, 0].tolist()
-    between = range_in_words(low[0], high[0], unit_of(problem.reward))
+    between = range_in_words(low[0], high[0], problem.reward.unit)
     at = pull_in_words(problem, name, float(arm.certified[-1, 0]))
     lines = [f"expected of {at}: reward about {reward_in_words(problem, middle[0])} ({between})"]
     for limit, about, least, most in zip(problem.safety, middle[1:], low[1:], high[1:], strict=True):
-        between = range_in_words(least, most, unit_of(limit))
+        between = range_in_words(least, most, limit.unit)
         lines.append(f"{limit.name} about {reading_in_words(limit, about)} ({between}); limit: {limit_in_words(limit)}")
     return lines
 

@@ -22,26 +22,24 @@ def ask(output: Output, which: Which, count: int | None, worker: str | None) -> 
 
 
 def tell(
-    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: float | None, confirm: bool
+    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: str | None, confirm: bool
 ) -> int:
     """Takes the result of an open pull."""
-    study = opened(which)
-    study.tell(
-        pull, reward=reward, safety=readings_in(study, safety), level=level, confirm=confirm, key=which.key
-    )  # fmt: skip
+    study, applied = opened(which), None if level is None else level_in(level)
+    study.tell(pull, reward=reward, safety=readings_in(study, safety), level=applied, confirm=confirm, key=which.key)
     return told_status(output, study, f"Pull {pull} is told", told=pull)
 
 
 def add(
-    output: Output, which: Which, arm: str, level: float, reward: float, safety: list[str], source: str | None,
+    output: Output, which: Which, arm: str, level: str, reward: float, safety: list[str], source: str | None,
     unpicked: bool, confirm: bool,
 ) -> int:  # fmt: skip
     """Takes over a result that was measured elsewhere."""
     study = opened(which)
     arm_or_place: str | int = int(arm) if arm not in study.problem.names and arm.isdecimal() else arm
     made = study.add(
-        arm_or_place, level, reward, readings_in(study, safety), not_because_of_result=unpicked, source=source,
-        confirm=confirm, key=which.key,
+        arm_or_place, level_in(level), reward, readings_in(study, safety), not_because_of_result=unpicked,
+        source=source, confirm=confirm, key=which.key,
     )  # fmt: skip
     return told_status(output, study, f"The result is pull {made}", added=made)
 
@@ -58,6 +56,14 @@ def add_table(
     )  # fmt: skip
     words = f"{counted(len(made), 'result')} taken over, pulls {made[0]} to {made[-1]}"
     return told_status(output, study, words, added=list(made), stated=study.statements()[-1].words)
+
+
+def level_in(word: str) -> float | str:
+    """A level, from a number; as it is, where it may be a setting with its unit."""
+    try:
+        return word if "_" in word else float(word)
+    except ValueError:
+        return word
 
 
 def readings_in(study: Study, words: list[str]) -> float | dict[str, float]:

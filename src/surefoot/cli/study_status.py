@@ -13,7 +13,6 @@ from surefoot.cli.output import Output
 from surefoot.cli.study_arms import tell_arms
 from surefoot.cli.study_outlook import outlook_document, rewards_of, tell_outlook
 from surefoot.errors import counted
-from surefoot.live.certificate import rounded_down
 from surefoot.live.pulls import Pull, Recommendation
 from surefoot.live.trace import Trace
 from surefoot.studies.lifecycle import load_study
@@ -74,7 +73,7 @@ def show(output: Output, which: Which, everything: bool = False) -> int:
         output.out.print(f"  {in_words(pull)}", soft_wrap=True, markup=False)
     if status.outcome is not None:
         ended = "alarm" if status.alarms else status.outcome
-        tell_answer(output, ended, status.pulls, certificate, answer, status.alarms)
+        tell_answer(output, ended, status.pulls, certificate, answer, status.alarms, study.problem.reward.unit)
     return exit_codes.ALARM if status.alarms else exit_codes.OK
 
 
@@ -117,7 +116,7 @@ def in_words(pull: Pull) -> str:
     why: str = pull.phase
     if pull.gap is not None:
         why = f"{pull.leader} leads, {pull.challenger} challenges, gap {pull.gap:.4g}"
-    return f"Pull {pull.number}: {pull.name} at level {rounded_down(pull.level, 6)} ({why})"
+    return f"Pull {pull.number}: {pull.name} at {pull.at} ({why})"
 
 
 def told_status(output: Output, study: Study, words: str, **table: Any) -> int:

@@ -13,7 +13,7 @@ from surefoot.errors import InvalidInput, StorageError, counted
 from surefoot.live.pulls import Status
 from surefoot.problem.checks import number
 from surefoot.studies.past import Past
-from surefoot.studies.status import Overview, overview_of
+from surefoot.studies.status import Overview, Waiting, overview_of
 from surefoot.studies.study import Study
 
 if TYPE_CHECKING:
@@ -151,10 +151,15 @@ def waiting_table(seen: Overview, now: int) -> Table:
     table = Table("open", "arm", "level", "worker", "asked", box=None, pad_edge=False, header_style="dim")
     for each in seen.waiting:
         asked = f"{age(now - each.asked_at)} ago"
-        table.add_row(str(each.number), Text(each.name), f"{each.level:.4f}", Text(each.worker or "-"), asked)
+        table.add_row(str(each.number), Text(each.name), Text(shown_level(each)), Text(each.worker or "-"), asked)
     if seen.status.states["open"] > len(seen.waiting):
         table.add_row("", f"and {seen.status.states['open'] - len(seen.waiting):,} more", "", "", "")
     return table
+
+
+def shown_level(each: Waiting) -> str:
+    """The level, rounded down, with its setting if there is a dial."""
+    return each.at.removeprefix("level ")
 
 
 def age(microseconds: int) -> str:

@@ -187,11 +187,32 @@ def reachable(dial: Dial, levels: Levels, reach: Vector) -> None:
 @kernel
 def stepped(dial: Dial, levels: Levels, k: int, level: float) -> float:
     """The level, or as much of it as one step from the arm's last level allows (its known level, before any pull)."""
-    allowed = levels.last[k] + dial.step
+    allowed = highest_step(dial, levels.last[k])
     if level <= allowed:
         return level
     lowered = round_down(dial.grid, allowed)
     return lowered if lowered > 0.0 or len(dial.grid) == 0 else dial.grid[0]
+
+
+@kernel
+def highest_step(dial: Dial, last: float) -> float:
+    """How far one step reaches from the last level: by the same everywhere, or as the curve of the dial has it."""
+    known, reach = dial.step_from, dial.step_to
+    if len(known) == 0:
+        return last + dial.step
+    below, above = 0, len(known) - 1
+    highest: float = reach[above]
+    if last >= known[above]:
+        return highest
+    while above - below > 1:
+        middle = (below + above) // 2
+        if known[middle] <= last:
+            below = middle
+        else:
+            above = middle
+    share = max(last - known[below], 0.0) / (known[above] - known[below])
+    between: float = reach[below] + share * (reach[above] - reach[below])
+    return between
 
 
 @thin

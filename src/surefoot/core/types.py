@@ -30,6 +30,8 @@ class Dial(NamedTuple):
     ceiling: Vector  # (K,) highest that the dial allows
     grid: Vector  # the settings of a discrete dial, ascending; empty for a continuous one
     step: float  # largest increase of an arm's level between its pulls; infinite when free
+    step_from: Vector  # levels, ascending, where that depends on the level; empty where it does not
+    step_to: Vector  # how far a step reaches from each of them; in between, straight lines
 
 
 class Instance(NamedTuple):

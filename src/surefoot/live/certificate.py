@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from textwrap import fill
-from typing import Any, Self, TypedDict, cast
+from typing import Any, NotRequired, Self, TypedDict, cast
 
 from surefoot.cards import card
 from surefoot.policies.guarantee import Guarantee
-from surefoot.problem import Problem
+from surefoot.problem import Dial, Problem
+from surefoot.problem.units import level_in_words, rounded_down, rounded_up, set_in_words, with_unit
 
 WIDTH = 80  # characters of a line
 NOTHING = "(nothing)"  # the null pull: leave every dial at 0
@@ -35,6 +35,8 @@ class CertificateDocument(TypedDict):
     data: list[str]
     contradictions: list[str]
     head: str
+    setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,20 @@ class Certificate:
     data: tuple[str, ...] = ()  # what became of every pull, where a study has kept count
     contradictions: tuple[str, ...] = ()  # what the data were found to contradict, and for which reason it went on
     head: str = ""  # of a study: the hash of the event with which it ended, over all that happened before
+    setting: float | None = None  # of the dial, where the problem has one; never above the level. None: off
+    unit: str | None = None
+
+    @property
+    def at(self) -> str:
+        """The level in words, with the setting of the dial if there is one: "20 mg (level 0.5)"."""
+        return set_in_words(self.level, self.setting, self.unit)
 
     def to_dict(self) -> CertificateDocument:
-        """The certificate as plain data."""
-        lists = {name: list(getattr(self, name)) for name in LISTS}
-        return cast(CertificateDocument, asdict(self) | lists)
+        """The certificate as plain data; setting and unit are there if the problem has a dial."""
+        table = asdict(self) | {name: list(getattr(self, name)) for name in LISTS}
+        if self.unit is None:
+            del table["setting"], table["unit"]
+        return cast(CertificateDocument, table)
 
     def __str__(self) -> str:
         return text_of(self)
@@ -90,6 +101,7 @@ def certify_answer(
     """The certificate of an answer at the moment the policy stops; `releases` are alarms, and why it went on after."""
     name = problem.names[arm] if arm >= 0 else NOTHING
     found = tuple(f"{message}; released: {reason}" for message, reason in (releases or {}).items())
+    setting, unit = (None, None) if problem.dial is None else problem.dial.set_to(level)
     warned = "".join(f" The data were found to contradict the model ({each})." for each in found)
     return Certificate(
         arm=arm,
@@ -105,15 +117,17 @@ def certify_answer(
         keeps_limits=guarantee.keeps_limits,
         overshoots=overshoots,
         statement=statement_of(guarantee, problem, name, level, overshoots) + warned,
-        assumptions=guarantee.assumptions,
+        assumptions=(*guarantee.assumptions, *about_dial(problem.dial)),
         contradictions=found,
+        setting=setting,
+        unit=unit,
     )
 
 
 def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float, overshoots: int) -> str:
     """The promise in words."""
-    answer = f"{name} at level {rounded_down(level)}" if name != NOTHING else "doing nothing"
-    value = guarantee.value.format(answer=answer, epsilon=rounded_up(problem.epsilon))
+    answer = f"{name} at {level_in_words(problem.dial, level)}" if name != NOTHING else "doing nothing"
+    value = guarantee.value.format(answer=answer, epsilon=with_unit(rounded_up(problem.epsilon), problem.reward.unit))
     promise = f"With probability at least {rounded_down(guarantee.confidence, 6)}, {value}"
     if guarantee.safety is None:
         return promise
@@ -127,6 +141,13 @@ def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float
     return " ".join([promise, safe, *about_readings(problem)])
 
 
+def about_dial(dial: Dial | None) -> list[str]:
+    """What the promise takes from the dial: nothing where settings are levels, else the curve that was stated."""
+    if dial is None or not dial.is_curve:
+        return []
+    return [f"a setting in {dial.unit} has the effect that the table of the dial states, and means are linear in that"]
+
+
 def about_readings(problem: Problem) -> list[str]:
     """What the limits say of single readings, in a sentence for those on means and one for each on readings. (S5)"""
     on_means = [limit.name for limit in problem.safety if limit.reading_risk is None]
@@ -138,7 +159,7 @@ def about_readings(problem: Problem) -> list[str]:
         if limit.reading_risk is not None:
             risk, both = rounded_up(limit.reading_risk, 6), rounded_up(problem.delta_safety, 6)
             told.append(
-                f"While that holds, each single reading of {limit.name} keeps {limit.limit:g} with probability at "
+                f"While that holds, each single reading of {limit.name} keeps {limit.said} with probability at "
                 f"least 1 - {risk} given the past; with both risks, n readings named in advance all keep it with at "
                 f"least 1 - {both} - n {risk}."
             )
@@ -172,7 +193,7 @@ def point(text: str) -> str:
 
 def numbers_of(certificate: Certificate) -> list[tuple[str, str]]:
     """The numbers of a certificate with their names."""
-    answer = f"{certificate.name} at level {rounded_down(certificate.level)}"
+    answer = f"{certificate.name} at {certificate.at}"
     found = [
         ("answer", answer if certificate.arm >= 0 else certificate.name),
         ("epsilon", f"{certificate.epsilon:g}"),
@@ -184,18 +205,3 @@ def numbers_of(certificate: Certificate) -> list[tuple[str, str]]:
     if certificate.overshoots:
         found.append(("applied too high", f"{certificate.overshoots:,}"))
     return [*found, ("head", certificate.head)] if certificate.head else found
-
-
-def rounded_down(value: float, digits: int = 4) -> str:
-    """The number with so many significant digits, never more than it is: a printed level must stay certified."""
-    return in_digits(value, digits, ROUND_FLOOR)
-
-
-def rounded_up(value: float, digits: int = 4) -> str:
-    """The number with so many significant digits, never less than it is."""
-    return in_digits(value, digits, ROUND_CEILING)
-
-
-def in_digits(value: float, digits: int, rounding: str) -> str:
-    """The number as people write it (0.95, not the nearest binary fraction), with at most so many digits."""
-    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(value)))):.{digits}g}"

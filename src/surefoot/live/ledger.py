@@ -25,12 +25,21 @@ from surefoot.errors import BudgetOpen, Held
 from surefoot.live.audit import Mismatch, mismatches_in
 from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import Certificate, certify_answer
+from surefoot.live.dialled import set_to
 from surefoot.live.kept import Runs
 from surefoot.live.kept import Told as Told
 from surefoot.live.learner import Learner
 from surefoot.live.model_checks import Finding, ModelChecks, Results
 from surefoot.live.plausible import Surprise, surprises_in
-from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Recommendation, Status, arm_name
+from surefoot.live.pulls import (
+    HeldResult,
+    Outcome,
+    Overshoot,
+    Recommendation,
+    Status,
+    arm_name,
+    overshoot_of,
+)
 from surefoot.live.readings import unpacked
 from surefoot.live.scripts import ScriptWriter
 from surefoot.policies import Policy
@@ -137,7 +146,7 @@ class Ledger:
         if confirmed:
             self.confirmed.append(number)
         if level != pull.level and isinstance(level, float) and self.is_too_high(pull.level, level):
-            self.overshoots.append(Overshoot(number, self.problem.names[pull.arm], pull.level, level))
+            self.overshoots.append(overshoot_of(self.problem, number, pull.arm, pull.level, level))
         if self.intake == BY_NUMBER and number != self.due:
             result = level, reward, readings
             self.outstanding[number] = pull._replace(result=result, confirmed=confirmed or not judged, held=None)
@@ -365,7 +374,8 @@ class Ledger:
         if found is None or self.stop is not None or (self.learner.margin < 0.0 and not found.keeps_limits):
             return None
         value = self.learner.state.estimate.est[0, found.arm] if found.arm >= 0 else 0.0
-        return Recommendation(found.arm, found.name, found.level, float(found.level * value))
+        estimate = float(found.level * value)
+        return Recommendation(found.arm, found.name, found.level, estimate, found.setting, found.unit)
 
     def status(self) -> Status:
         """Where it stands, as a table."""
@@ -384,6 +394,7 @@ class Ledger:
             pulls_per_arm=ByArm(names, learner.pulls_per_arm),
             overshoots=len(self.overshoots),
             held=[self.held_result(number) for number in self.holding],
+            dial=self.problem.dial,
         )
 
     def _best_estimate(self) -> str | None:
@@ -400,7 +411,10 @@ class Ledger:
         level, reward, readings = pull.held.result
         safety = dict(zip((limit.name for limit in self.problem.safety), unpacked(readings).tolist(), strict=True))
         name = self.problem.names[pull.arm]
-        return HeldResult(number, name, level, reward, safety, pull.worker, pull.held.surprises, pull.held.unsafe)
+        return HeldResult(
+            number, name, level, reward, safety, pull.worker, pull.held.surprises, pull.held.unsafe,
+            **set_to(self.problem, level),
+        )  # fmt: skip
 
     # -- within -----------------------------------------------------------------------------------------------
 

@@ -5,12 +5,15 @@ import warnings
 from surefoot.errors import HeldWarning, Implausible, LevelExceeded, ModelAlarm, outside
 from surefoot.live.ledger import Holding
 from surefoot.live.pulls import Pull
+from surefoot.problem import Dial, Problem
+from surefoot.problem.units import level_in_words
 
 
-def implausible(asked: Pull, found: Holding) -> Implausible:
+def implausible(dial: Dial | None, asked: Pull, found: Holding) -> Implausible:
     """The refusal of a result that is held."""
     level = found.result[0]
-    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, held=True)
+    at = None if dial is None else level_in_words(dial, level)
+    return Implausible(asked.number, asked.name, level, [found.surprises], found.unsafe, True, at)
 
 
 def warn_of_holding(number: int, found: Holding) -> None:
@@ -25,13 +28,13 @@ def warn_of_holding(number: int, found: Holding) -> None:
     )
 
 
-def warn_of_level(asked: Pull, applied: float) -> None:
+def warn_of_level(problem: Problem, asked: Pull, applied: float) -> None:
     """Warns that a pull was applied above its certified level."""
     warnings.warn(
-        f"Pull {asked.number} of {asked.name} was applied at level {applied:g}, above the certified "
-        f"{asked.level:g}. It is recorded; the promise of safety does not cover it.",
+        f"Pull {asked.number} of {asked.name} was applied at {level_in_words(problem.dial, applied, 6)}, above the "
+        f"certified {asked.at.removeprefix('level ')}. It is recorded; the promise of safety does not cover it.",
         LevelExceeded,
-        stacklevel=3,
+        stacklevel=outside(),
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from surefoot.live.learner import Learner
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.units import reading_in_words, with_unit
 
 Row: TypeAlias = tuple[int, float, float, Sequence[float]]  # arm, level, reward and readings, in the user's units
 CHANCE = 1e-9
@@ -37,17 +38,15 @@ class Surprise:
     unsafe: bool  # it lies on the side of the limit
 
     def __str__(self) -> str:
-        return (
-            f"{self.signal} = {self.value:.6g}{self.unit and f' {self.unit}'}, where {self.expected} was to be expected"
-        )
+        return f"{self.signal} = {reading_in_words(self.value, self.unit)}, where {self.expected} was to be expected"
 
     @property
     def expected(self) -> str:
         """The range in words."""
-        unit = self.unit and f" {self.unit}"
+        low, high = f"{self.low:.6g}", reading_in_words(self.high, self.unit)
         if self.low == -inf:
-            return f"at most {self.high:.6g}{unit}"
-        return f"at least {self.low:.6g}{unit}" if self.high == inf else f"{self.low:.6g} to {self.high:.6g}{unit}"
+            return f"at most {high}"
+        return f"at least {with_unit(low, self.unit)}" if self.high == inf else f"{low} to {high}"
 
 
 def surprises_in(learner: Learner, arm: int, level: float, reward: float, readings: Sequence[float]) -> list[Surprise]:
@@ -94,7 +93,7 @@ def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats]:
 def surprise(problem: Problem, s: int, value: float, low: float, high: float, *, below: bool) -> Surprise:
     """The value of signal s with the range, which the core sees from low to high, in the user's units."""
     signal = problem.reward if s == 0 else problem.safety[s - 1]
-    unit = str(getattr(signal, "unit", None) or "")
+    unit = signal.unit or ""
     if s == 0:
         return Surprise("reward", value, float(low), float(high), unit, unsafe=False)
     limit = problem.safety[s - 1]

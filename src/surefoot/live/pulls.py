@@ -1,9 +1,9 @@
 """What an experiment hands out: the next pull with its reasons, an answer, and where it stands."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from math import isnan
-from typing import Any, Literal, TypeAlias, TypedDict, cast
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite, isnan
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from surefoot.core.types import DECIDING, NULL, Decision
 from surefoot.errors import InvalidInput
 from surefoot.live.by_arm import ByArm
 from surefoot.live.certificate import NOTHING
+from surefoot.live.dialled import set_on, set_to, without_unit
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count
+from surefoot.problem.dial import Dial
+from surefoot.problem.units import level_in_words, set_in_words
 
 Phase: TypeAlias = Literal["explore", "decide"]
 Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
@@ -34,6 +37,8 @@ class PullDocument(TypedDict):
     leader: str | None
     challenger: str | None
     gap: float | None
+    setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,28 @@ class Pull:
     leader: str | None  # None while exploring
     challenger: str | None
     gap: float | None  # the most by which the challenger might beat the leader
+    dial: Dial | None = field(default=None, repr=False)  # of the problem
+
+    @property
+    def setting(self) -> float | None:
+        """What to set on the dial, in its unit, where the problem has one: never above the level. None: off."""
+        return None if self.dial is None else self.dial.set_to(self.level)[0]
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the setting."""
+        return None if self.dial is None else self.dial.unit
+
+    @property
+    def at(self) -> str:
+        """The level in words, with the setting of the dial if there is one: "20 mg (level 0.5)"."""
+        return level_in_words(self.dial, self.level, 6)
 
     def to_dict(self) -> PullDocument:
-        """The pull as plain data."""
-        return cast(PullDocument, asdict(self))
+        """The pull as plain data; setting and unit are there if the problem has a dial."""
+        document = asdict(replace(self, dial=None))
+        del document["dial"]
+        return cast(PullDocument, document if self.dial is None else {**document, **set_on(self.dial, self.level)})
 
 
 def check_batch(n: object) -> int:
@@ -79,6 +102,7 @@ def pull_of(problem: Problem, number: int, decision: Decision, margin: float) ->
         leader=arm_name(problem, decision.leader) if deciding else None,
         challenger=arm_name(problem, decision.challenger) if deciding else None,
         gap=float(decision.gap) if deciding and not isnan(decision.gap) else None,
+        dial=problem.dial,
     )
 
 
@@ -94,6 +118,9 @@ class OvershootDocument(TypedDict):
     name: str
     certified: float
     applied: float
+    setting: NotRequired[float | None]
+    applied_setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -104,10 +131,21 @@ class Overshoot:
     name: str
     certified: float
     applied: float
+    setting: float | None = None  # that was certified
+    applied_setting: float | None = None
+    unit: str | None = None
 
     def to_dict(self) -> OvershootDocument:
-        """The overshoot as plain data."""
-        return cast(OvershootDocument, asdict(self))
+        """The overshoot as plain data; settings are there if the problem has a dial."""
+        return cast(OvershootDocument, without_unit(asdict(self)))
+
+
+def overshoot_of(problem: Problem, number: int, arm: int, certified: float, applied: float) -> Overshoot:
+    """The pull as users see it that was applied at another level than the certified one."""
+    settings = set_to(problem, certified)
+    if settings:
+        settings["applied_setting"] = set_to(problem, applied)["setting"]
+    return Overshoot(number, problem.names[arm], certified, applied, **settings)
 
 
 class RecommendationDocument(TypedDict):
@@ -117,6 +155,8 @@ class RecommendationDocument(TypedDict):
     name: str
     level: float
     estimate: float
+    setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -127,10 +167,17 @@ class Recommendation:
     name: str
     level: float
     estimate: float  # of its reward
+    setting: float | None = None  # of the dial, where the problem has one; never above the level
+    unit: str | None = None
+
+    @property
+    def at(self) -> str:
+        """The level in words, with the setting of the dial if there is one: "20 mg (level 0.5)"."""
+        return set_in_words(self.level, self.setting, self.unit)
 
     def to_dict(self) -> RecommendationDocument:
-        """The recommendation as plain data."""
-        return cast(RecommendationDocument, asdict(self))
+        """The recommendation as plain data; setting and unit are there if the problem has a dial."""
+        return cast(RecommendationDocument, without_unit(asdict(self)))
 
 
 class HeldDocument(TypedDict):
@@ -144,6 +191,8 @@ class HeldDocument(TypedDict):
     worker: str | None
     surprises: str
     unsafe: bool
+    setting: NotRequired[float | None]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -158,10 +207,12 @@ class HeldResult:
     worker: str | None
     surprises: str  # what is implausible in it, and what was to be expected
     unsafe: bool  # it lies on the side of a limit: nobody is given a pull
+    setting: float | None = None  # of the dial, where the problem has one
+    unit: str | None = None
 
     def to_dict(self) -> HeldDocument:
-        """The held result as plain data."""
-        return cast(HeldDocument, asdict(self))
+        """The held result as plain data; setting and unit are there if the problem has a dial."""
+        return cast(HeldDocument, without_unit(asdict(self)))
 
 
 class StatusDocument(TypedDict):
@@ -177,6 +228,8 @@ class StatusDocument(TypedDict):
     pulls_per_arm: dict[str, int]
     overshoots: int
     held: list[HeldDocument]
+    settings: NotRequired[dict[str, float | None]]
+    unit: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -195,11 +248,19 @@ class Status:
     pulls_per_arm: Mapping[str, int]
     overshoots: int  # pulls that were applied above their certified level
     held: list[HeldResult]  # implausible results that wait for a person
+    dial: Dial | None = field(default=None, kw_only=True)  # of the problem: levels are settings of it
 
     def to_dict(self) -> Any:
-        """The status as plain data: a StatusDocument, with more in it for a study. It names every arm."""
-        document = asdict(replace(self, levels=in_full(self.levels), pulls_per_arm=in_full(self.pulls_per_arm)))
-        return {key: value for key, value in document.items() if key not in ("challenger", "best_estimate")}
+        """The status as plain data: a StatusDocument, with more in it for a study. It names every arm, and where the
+        problem has a dial also the settings of the levels."""
+        levels = in_full(self.levels)
+        document = asdict(replace(self, levels=levels, pulls_per_arm=in_full(self.pulls_per_arm), held=[], dial=None))
+        document["held"] = [each.to_dict() for each in self.held]
+        if self.dial is not None:
+            settings = self.dial.setting_of(np.array(list(levels.values()), dtype=np.float64)).tolist()
+            known = [each if isfinite(each) else None for each in settings]
+            document |= {"settings": dict(zip(levels, known, strict=True)), "unit": self.dial.unit}
+        return {key: value for key, value in document.items() if key not in ("challenger", "best_estimate", "dial")}
 
     def to_brief_dict(self) -> Any:
         """The same, but of more than a thousand arms only those that matter: who leads, who challenges, whose estimate

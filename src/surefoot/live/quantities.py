@@ -6,20 +6,23 @@ level must stay certified; other numbers have the digits that matter.
 
 from math import isfinite
 
-from surefoot.live.certificate import NOTHING, rounded_down
-from surefoot.problem import Limit, Problem
+from surefoot.live.certificate import NOTHING
+from surefoot.problem import Limit, Problem, units
+from surefoot.problem.units import rounded_down
 
 UNKNOWN = "not known yet"
 
 
 def level_in_table(problem: Problem, level: float) -> str:
     """The level where a column says that it is one, rounded down."""
-    return rounded_down(level) if isfinite(level) else "unknown"
+    if not isfinite(level):
+        return units.UNKNOWN
+    return rounded_down(level) if problem.dial is None else units.level_in_words(problem.dial, level)
 
 
 def level_in_words(problem: Problem, level: float) -> str:
     """The level amid other words."""
-    return f"level {level_in_table(problem, level)}" if isfinite(level) else "an unknown level"
+    return units.level_in_words(problem.dial, level) if isfinite(level) else "an unknown level"
 
 
 def pull_in_words(problem: Problem, name: str, level: float) -> str:
@@ -29,12 +32,12 @@ def pull_in_words(problem: Problem, name: str, level: float) -> str:
 
 def reward_in_words(problem: Problem, reward: float) -> str:
     """A reward with its unit, if it has one."""
-    return with_unit(reward, unit_of(problem.reward))
+    return with_unit(reward, problem.reward.unit)
 
 
 def reading_in_words(limit: Limit, reading: float) -> str:
     """A reading with its unit, if it has one."""
-    return with_unit(reading, unit_of(limit))
+    return with_unit(reading, limit.unit)
 
 
 def limit_in_words(limit: Limit) -> str:
@@ -43,7 +46,7 @@ def limit_in_words(limit: Limit) -> str:
     return f"{limit.name} {side} {reading_in_words(limit, limit.limit)}"
 
 
-def range_in_words(low: float, high: float, unit: str = "") -> str:
+def range_in_words(low: float, high: float, unit: str | None = None) -> str:
     """What lies between two bounds, of which either may be unknown."""
     if isfinite(low) and isfinite(high):
         return with_unit(f"{short(low)} to {short(high)}", unit)
@@ -52,15 +55,9 @@ def range_in_words(low: float, high: float, unit: str = "") -> str:
     return with_unit(f"at most {short(high)}", unit) if isfinite(high) else UNKNOWN
 
 
-def unit_of(signal: object) -> str:
-    """The unit of a reward or a limit; empty where none is stated."""
-    return str(getattr(signal, "unit", None) or "")
-
-
-def with_unit(number: float | str, unit: str) -> str:
+def with_unit(number: float | str, unit: str | None) -> str:
     """The number and its unit."""
-    shown = number if isinstance(number, str) else short(number)
-    return f"{shown} {unit}" if unit else shown
+    return units.with_unit(number if isinstance(number, str) else short(number), unit)
 
 
 def short(number: float) -> str:

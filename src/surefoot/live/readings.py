@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number
+from surefoot.problem.dial_settings import in_levels
 
 Safety: TypeAlias = float | Floats | list[float] | tuple[float, ...] | Mapping[str, float]
 MEASURED = "Tell what was measured; a failed measurement is no result, so repeat the pull."
@@ -44,6 +45,11 @@ def safety_columns(problem: Problem) -> list[str]:
     """The column of each limit in a table: "safety", or "safety_" and its name when there are several."""
     names = [limit.name for limit in problem.safety]
     return ["safety"] if len(names) == 1 else [f"safety_{name}" for name in names]
+
+
+def applied_level(problem: Problem, level: object) -> float:
+    """The level that was really applied, from a level or from a setting with its unit, "18 mg"."""
+    return number("level", in_levels(problem.dial, "level", level), APPLIED, at_least=0.0, at_most=1.0)
 
 
 def packed(readings: list[float]) -> bytes:

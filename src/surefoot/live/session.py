@@ -20,7 +20,7 @@ from surefoot.live.ledger import Holding
 from surefoot.live.model_checks import LEVEL, REMEDY
 from surefoot.live.notices import implausible, warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Overshoot, Pull, Recommendation, Status, check_batch, pull_of
-from surefoot.live.readings import APPLIED, Safety, measured, packed
+from surefoot.live.readings import Safety, applied_level, measured, packed
 from surefoot.live.revisable import RevisableLedger
 from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
@@ -84,9 +84,16 @@ class Session:
         return new
 
     def tell(
-        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False
+        self,
+        pull: Pull | int,
+        *,
+        reward: float,
+        safety: Safety,
+        level: float | str | None = None,
+        confirm: bool = False,
     ) -> None:
-        """Takes the result of an open pull; `level` is the level really applied, where it differs.
+        """Takes the result of an open pull; `level` is the level really applied, where it differs, or as text the
+        setting, "18 mg".
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
         larger number, or one still open. What is implausible (chances below 1e-9 under all that is still possible) is
@@ -103,19 +110,19 @@ class Session:
             reason = "is not the pull that this session asked for"
             raise InvalidInput("pull", pull, reason, "Tell the session its own pull, or its number.")
         value, readings = measured(self.problem, reward, safety)
-        applied = asked.level if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
+        applied = asked.level if level is None else applied_level(self.problem, level)
         before, known, result = self.pulls, len(self.ledger.raised), (applied, value, packed(readings))
         if asked.number > self.ledger.last_number:
             self._open(asked)
         found = self.ledger.judged(asked.number, *result) if self.ledger.is_due(asked.number) else None
         if found is not None and not confirm:
             self.ledger.held(asked.number, found)
-            raise implausible(asked, found)
+            raise implausible(self.problem.dial, asked, found)
         waits = not self.ledger.is_due(asked.number)
         self.ledger.told(asked.number, *result, confirmed=confirm and (waits or found is not None))
         holdings = self._settle()
         if self.ledger.is_too_high(asked.level, applied):  # after all is recorded: a warning may be an error here
-            warn_of_level(asked, applied)
+            warn_of_level(self.problem, asked, applied)
         if self.outcome == "breakdown" and self.pulls != before:
             raise NumericalBreakdown("the estimates", self.pulls)
         for message in self.ledger.raised[known:]:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.live.certificate import rounded_down
 from surefoot.plots import tables
 from surefoot.plots.style import Theme, canvas, plain, shortened, theme_named
 from surefoot.problem.checks import number
+from surefoot.problem.units import OFF, rounded_down, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from surefoot.problem import Dial
 
 PANELS = 8  # arms whose levels are drawn
 BARS = 20  # arms in a picture with a line for each
@@ -36,6 +38,7 @@ def levels(
     most; `arms` names others.
     """
     look, wide, table = theme_named(theme), checked_width(width), tables.levels_columns(source, arms)
+    dial = dial_of(source)
     names = list(dict.fromkeys(table["name"].tolist()))
     shown = names[:PANELS] if arms is None else names
     columns = max(1, min(len(shown), int(wide // PANEL)))
@@ -43,11 +46,11 @@ def levels(
     with canvas(columns, (wide, 0.7 + 2.0 * rows), rows=rows, theme=look, sharex=True, sharey=True) as (figure, panels):
         for axes, name in zip(panels, shown, strict=False):
             mine = {key: values[table["name"] == name] for key, values in table.items()}
-            level_panel(axes, name, mine, look, most=int(10 * wide / columns))
+            level_panel(axes, name, mine, look, dial, most=int(10 * wide / columns))
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
         for axes in panels[::columns]:
-            axes.set_ylabel("level")
+            axes.set_ylabel("level" if dial is None else dial.unit)
         for place, axes in enumerate(panels[: len(shown)]):
             if place + columns >= len(shown):
                 axes.set_xlabel("results taken in")
@@ -61,18 +64,22 @@ def levels(
     return figure
 
 
-def level_panel(axes: Axes, name: str, mine: dict[str, Any], look: Theme, most: int) -> None:
-    """The levels of one arm."""
+def level_panel(
+    axes: Axes, name: str, mine: dict[str, Any], look: Theme, dial: Dial | None, most: int
+) -> None:  # fmt: skip
+    """The levels of one arm; on a dial in real units its settings stand at the side."""
     x, low, high, start = mine["round"], mine["certified"], mine["possible"], float(mine["known_safe"][0])
     axes.fill_between(x, low, high, step="post", color=look.second, alpha=0.16, lw=0, label="not known yet")
     axes.plot(x, high, color=look.second, ls="--", lw=1.3, drawstyle=STEP, label="highest still possible")
     axes.plot(x, low, color=look.main, drawstyle=STEP, lw=2.0, label="certified safe")
     axes.axhline(start, color=look.quiet, lw=1.0, ls=(0, (1, 2)), label="known safe at the start")
     axes.set_ylim(0.0, 1.06)
+    if dial is not None:
+        axes.yaxis.set_major_formatter(lambda level, place: setting_at(dial, float(level)))
     end = float(low[-1])
     axes.set_title(shortened(name, min(most, 40)), fontsize=10)
     axes.annotate(
-        f"certified {rounded_down(end, 3)}", (0.97, 0.05), xycoords="axes fraction", ha="right", color=look.main,
+        f"certified {shown_level(dial, end)}", (0.97, 0.05), xycoords="axes fraction", ha="right", color=look.main,
         fontsize=9,
     )  # fmt: skip
 
@@ -225,7 +232,7 @@ def rewards(
                 color=look.quiet,
             )  # fmt: skip
         roles = [f", {table['role'][k]}" if table["role"][k] else "" for k in order]
-        levels_of = [f" at {rounded_down(float(table['level'][k]), 3)}" for k in order]
+        levels_of = [f" at {shown_level(dial_of(source), float(table['level'][k]))}" for k in order]
         named_lines(axes, names, [at + role for at, role in zip(levels_of, roles, strict=True)], most=int(4 * wide))
         axes.grid(axis="y", visible=False)
         axes.set(xlabel="reward at the certified level")
@@ -249,6 +256,26 @@ def named_lines(axes: Axes, names: Sequence[str], more: Sequence[str] = (), *, m
 def checked_width(width: object) -> float:
     """The width in inches."""
     return number("width", width, _WIDTH, at_least=3.0, at_most=40.0)
+
+
+def dial_of(source: object) -> Dial | None:
+    """The dial of the problem, if the source is more than a table and its dial has a unit."""
+    problem = getattr(source, "problem", None)
+    return getattr(problem, "dial", None)
+
+
+def shown_level(dial: Dial | None, level: float) -> str:
+    """The level in few words, never more than it is: its setting where there is one."""
+    if dial is None:
+        return rounded_down(level, 3)
+    setting, unit = dial.set_to(level)
+    return OFF if setting is None else with_unit(rounded_down(setting, 3), unit)
+
+
+def setting_at(dial: Dial, level: float) -> str:
+    """What stands at the side of a picture at this level."""
+    setting, _ = dial.set_to(min(max(level, 0.0), 1.0))
+    return "0" if setting is None else f"{setting:.3g}"
 
 
 KINDS = {"levels": levels, "gap": gap, "readings": readings, "pulls": pulls, "rewards": rewards}

@@ -19,7 +19,7 @@ from surefoot.errors import InterpretedWarning, outside
 from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
-from surefoot.problem.settings import STEP_SLACK
+from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
 
@@ -60,11 +60,14 @@ def faced(policy: Policy, problem: Problem) -> Faced:
 def instance_of(problem: Problem, plan: Plan) -> Instance:
     """The problem as the core reads it."""
     grid = np.asarray(problem.level_grid, dtype=np.float64)
+    step_from, step_to = steps_in_levels(problem.dial, problem.max_setting_step)
     dial = Dial(
         gamma0=np.array(problem.safe_level),
         ceiling=ceiling_of(problem),
         grid=grid,
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
+        step_from=step_from,
+        step_to=step_to,
     )
     many = are_many(len(problem.features))
     features = problem.features if plan.features is None else plan.features  # the problem's own are read-only: a copy

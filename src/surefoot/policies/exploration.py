@@ -11,6 +11,7 @@ from surefoot.core.explore import RANDOM, SCHEDULE, Exploration
 from surefoot.errors import InvalidInput
 from surefoot.policies.options import option
 from surefoot.problem import Problem
+from surefoot.problem.units import level_shortly
 
 NEVER_EARLIER = -1.0
 
@@ -102,7 +103,8 @@ def planned(
         k = int(np.argmax(level > highest))
         raise InvalidInput(
             "explore.level", explore.level,
-            f"is above {highest[k]:g}, the level of {problem.names[k]!r} that is known to be safe",
+            f"is above {level_shortly(problem.dial, highest[k])}, the level of {problem.names[k]!r} that is known to "
+            "be safe",
             "Explore at the safe level or below it, or leave level out.",
         )  # fmt: skip
     if isinstance(explore, EOptimal):
@@ -120,6 +122,9 @@ def dialled(level: object, problem: Problem) -> float:
     """The level of exploration as a number in (0, 1], rounded down to the grid of the dial."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level <= 1:
         raise InvalidInput("explore.level", level, "must lie in (0, 1]", "Leave it out for the known safe level.")
+    if problem.dial is not None and level < problem.dial.lowest_level:
+        lowest = f"is below {problem.dial.lowest_level:g}, the level of the lowest setting of the dial"
+        raise InvalidInput("explore.level", level, lowest, "Leave it out for the known safe level.")
     if not problem.level_grid:
         return float(level)
     below = [setting for setting in problem.level_grid if setting <= level]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from surefoot.problem import Problem
 from surefoot.problem.norms import norms_of
+from surefoot.problem.units import reading_in_words
 
 WITHIN_EPSILON = "within-epsilon"  # (b)
 PROPOSITION_1 = "proposition-1"  # conservative selection
@@ -78,7 +79,8 @@ def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:
     """What a policy that keeps limits rests on besides."""
     known = "every arm is safe at its known level"
     tightened = [
-        f"mean {limit.name} {'at least' if limit.sign > 0 else 'at most'} {limit.mean_limit:.6g}"
+        f"mean {limit.name} {'at least' if limit.sign > 0 else 'at most'} "
+        f"{reading_in_words(limit.mean_limit, limit.unit)}"
         for limit in problem.safety
         if limit.reading_risk is not None
     ]

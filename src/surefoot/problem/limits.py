@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, positive, text
+from surefoot.problem.units import checked_unit, with_unit
 
 Readings = TypeVar("Readings", float, Floats)
 
@@ -37,21 +38,24 @@ HINTS = {
 
 @dataclass(frozen=True)
 class Reward:
-    """The signal to maximise: its noise scale R, and if one is known a bound D on the length of its weights.
+    """The signal to maximise: its noise scale R, and if one is known a bound D on the length of its weights. Its unit
+    is shown with every number of it.
 
     For SafeGap the norm is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
     """
 
     noise: float
     norm: float | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", checked_unit("reward.unit", self.unit))
         object.__setattr__(self, "noise", positive("reward.noise", self.noise, _NOISE))
         object.__setattr__(self, "norm", _norm("reward.norm", self.norm))
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, object]:
         """The reward as a table for a file."""
-        return {"noise": self.noise, **_stated(self.norm)}
+        return {"noise": self.noise, **_stated(norm=self.norm), **_stated(unit=self.unit)}
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,12 @@ class Limit:
     norm: float | None = None
     covers: str = MEAN
     reading_risk: float | None = None
+    unit: str | None = None  # in which it is read, to be shown with every number of it
 
     def __post_init__(self) -> None:
         text("safety.name", self.name, "Give the limit a short name.")
         object.__setattr__(self, "name", str(self.name))
+        object.__setattr__(self, "unit", checked_unit(self._field("unit"), self.unit))
         if (self.at_least is None) == (self.at_most is None):
             given = ABSENT if self.at_least is None else (self.at_least, self.at_most)
             remedy = "Say at_least=... when the signal must not fall below, at_most=... when it must not rise above."
@@ -103,6 +109,11 @@ class Limit:
     def limit(self) -> float:
         """The limit in the user's units, whichever side it is on."""
         return self.at_least if self.at_least is not None else self.at_most  # type: ignore[return-value]
+
+    @property
+    def said(self) -> str:
+        """The limit with its unit."""
+        return with_unit(f"{self.limit:g}", self.unit)
 
     @property
     def sign(self) -> float:
@@ -135,9 +146,9 @@ class Limit:
     def to_dict(self) -> dict[str, object]:
         """The limit as a table for a file."""
         side = "at_least" if self.at_least is not None else "at_most"
-        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, **_stated(self.norm)}
+        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, **_stated(norm=self.norm)}
         covers = {} if self.reading_risk is None else {"covers": self.covers, "reading_risk": self.reading_risk}
-        return {"name": self.name, **numbers, **covers}
+        return {"name": self.name, **numbers, **covers, **_stated(unit=self.unit)}
 
     def _check_covers(self) -> None:
         """Refuses a limit on what does not exist, and a risk without a limit on readings."""
@@ -174,9 +185,9 @@ def _norm(field: str, value: float | None) -> float | None:
     return None if value is None else positive(field, value, _NORM)
 
 
-def _stated(norm: float | None) -> dict[str, float]:
-    """The norm as an entry of a file, which leaves it out where none is stated."""
-    return {} if norm is None else {"norm": norm}
+def _stated(**optional: object) -> dict[str, object]:
+    """The entries of a file, which leaves out what is not stated."""
+    return {key: value for key, value in optional.items() if value is not None}
 
 
 def checked_limits(safety: object) -> tuple[Limit, ...]:
@@ -196,7 +207,7 @@ def checked_limits(safety: object) -> tuple[Limit, ...]:
 
 def reward_in(table: object) -> Reward:
     """The reward that a table of a file describes."""
-    given = _table("reward", table, required=("noise",), optional=("norm",))
+    given = _table("reward", table, required=("noise",), optional=("norm", "unit"))
     return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
 
 
@@ -206,7 +217,7 @@ def limits_in(tables: object) -> list[Limit]:
     if not isinstance(listed, list | tuple):
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
-    optional = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk")
+    optional = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk", "unit")
     given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 

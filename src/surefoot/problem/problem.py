@@ -5,25 +5,25 @@ Everything is checked when a `Problem` is made, before anything is pulled; after
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Never
 
-import numpy as np
-
 from surefoot.errors import ABSENT, InvalidInput, NotSpanningWarning, counted
 from surefoot.files import as_path
 from surefoot.problem.arms import ArmTable, read_arms, renamed
-from surefoot.problem.checks import ROWS, Floats, did_you_mean, frozen, known_keys, some_rows
+from surefoot.problem.checks import Floats, did_you_mean, frozen, known_keys
+from surefoot.problem.dial import Dial, dial_in
+from surefoot.problem.dial_settings import stated_step
 from surefoot.problem.files import read_table, write_table
+from surefoot.problem.fingerprints import digest_of
 from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
 from surefoot.problem.names import Names
 from surefoot.problem.settings import checked_settings, compact_levels
 from surefoot.problem.showing import card_of
 from surefoot.problem.span import Span, span_of
+from surefoot.problem.units import with_unit
 
 __all__ = ["Limit", "Problem", "Reward"]
 
@@ -34,11 +34,13 @@ class Problem:
     arms          rows of features, a mapping from name to features, a data frame with a column "name", a path to a CSV
                   or Parquet file with one, or a path to a .npy file of rows. That, or a numpy memmap that is only read,
                   stays where it is and is not copied: the file must not change as long as the problem is used
+    dial          what is set in real units, `Dial("mg", full=40)`. Then every level may also be given as text with the
+                  unit, "20 mg": a number is always a level, from 0 to 1, and text a setting
     safe_level    a level at which every arm is known to be safe: one number, one for each arm, or a mapping by name;
                   with a level grid it is rounded down to the grid
     level_grid    the levels that the dial can take; None when it takes them all
     max_level     the highest level ever to be used, one number or one for each arm
-    max_step      the largest increase of an arm's level between its pulls
+    max_step      the largest increase of an arm's level between its pulls; as text, of its setting
     epsilon       how far from the best the answer may be
     delta         the chance that the answer may be worse than that
     delta_safety  the chance that any pull at all may be unsafe
@@ -49,9 +51,9 @@ class Problem:
     """
 
     __slots__ = (
-        "__weakref__", "_fingerprint", "arms", "basis", "delta", "delta_safety", "epsilon", "features",
-        "level_grid", "max_level", "max_step", "names", "rank", "regularization", "reward", "safe_level", "safety",
-        "spans",
+        "__weakref__", "_fingerprint", "arms", "basis", "delta", "delta_safety", "dial", "epsilon",
+        "features", "level_grid", "max_level", "max_setting_step", "max_step", "names", "rank", "regularization",
+        "reward", "safe_level", "safety", "spans",
     )  # fmt: skip
 
     names: Names  # read like a tuple
@@ -65,7 +67,9 @@ class Problem:
     safe_level: Floats  # (K,)
     max_level: Floats  # (K,)
     level_grid: tuple[float, ...]  # ascending; empty when every level can be set
-    max_step: float | None
+    max_step: float | None  # in level; of a step in settings on a curve, where it is largest
+    max_setting_step: float | None  # the same in the unit of the dial, where it was given so
+    dial: Dial | None
     epsilon: float
     delta: float
     delta_safety: float
@@ -83,9 +87,10 @@ class Problem:
         delta: float,
         delta_safety: float,
         regularization: float = 1.0,
+        dial: Dial | None = None,
         level_grid: object = None,
         max_level: object = 1.0,
-        max_step: float | None = None,
+        max_step: float | str | None = None,
         names: Sequence[str] | None = None,
         **unknown: Never,
     ) -> None:
@@ -95,7 +100,7 @@ class Problem:
         settings = {
             "reward": reward, "safety": safety, "safe_level": safe_level, "epsilon": epsilon, "delta": delta,
             "delta_safety": delta_safety, "regularization": regularization, "level_grid": level_grid,
-            "max_level": max_level, "max_step": max_step,
+            "max_level": max_level, "max_step": max_step, "dial": dial,
         }  # fmt: skip
         self._settle(table, span, settings)
         if not span.spans:
@@ -125,6 +130,8 @@ class Problem:
                 raise InvalidInput(key, ABSENT, "is required", remedy)
         given["reward"] = reward_in(given["reward"])
         given["safety"] = limits_in(given["safety"])
+        if given.get("dial") is not None:
+            given["dial"] = dial_in(given["dial"])
         return cls(**given)  # type: ignore[arg-type]  # the constructor checks every type itself
 
     def save(self, path: str | Path) -> None:
@@ -134,11 +141,11 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem as plain numbers, texts, lists and dicts, from which `from_dict` makes an equal one."""
         rows: list[list[float]] = self.arms.tolist()
-        return {**self._plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self._plain_signals()}
+        return {**self.plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self.plain_signals()}
 
     def to_dict_without_arms(self) -> dict[str, object]:
         """The same without the arms, which may be many."""
-        return {**self._plain_settings(), **self._plain_signals()}
+        return {**self.plain_settings(), **self.plain_signals()}
 
     def with_(self, **changes: object) -> Problem:
         """A copy with these changes, checked anew; new arms bring their own names."""
@@ -161,7 +168,7 @@ class Problem:
     def fingerprint(self) -> str:
         """SHA-256 over the whole content, in hexadecimal."""
         if self._fingerprint is None:
-            object.__setattr__(self, "_fingerprint", _digest(self))  # on demand: a large table takes a while
+            object.__setattr__(self, "_fingerprint", digest_of(self))  # on demand: a large table takes a while
         return str(self._fingerprint)
 
     def index_of(self, name: str) -> int:
@@ -189,11 +196,15 @@ class Problem:
 
     def _settings(self) -> dict[str, object]:
         """What the constructor takes besides the arms."""
-        return {**self._plain_settings(), "reward": self.reward, "safety": self.safety}
+        return {**self.plain_settings(), "reward": self.reward, "safety": self.safety, "dial": self.dial}
 
-    def _plain_settings(self) -> dict[str, object]:
+    def plain_settings(self) -> dict[str, object]:
         """The settings as plain numbers and lists; levels as one number where they are all the same."""
-        optional = {"level_grid": list(self.level_grid) or None, "max_step": self.max_step}
+        optional = {
+            "level_grid": list(self.level_grid) or None,
+            "max_step": stated_step(self.dial, self.max_setting_step, self.max_step),
+            "dial": None if self.dial is None else self.dial.to_dict(),
+        }
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -204,7 +215,7 @@ class Problem:
             **{key: value for key, value in optional.items() if value is not None},
         }
 
-    def _plain_signals(self) -> dict[str, object]:
+    def plain_signals(self) -> dict[str, object]:
         """The reward and the limits as plain tables."""
         return {"reward": self.reward.to_dict(), "safety": [limit.to_dict() for limit in self.safety]}
 
@@ -235,7 +246,9 @@ class Problem:
     _repr_html_ = card_of
 
     def __repr__(self) -> str:
-        limits = ", ".join(f"{x.name} {'>=' if x.sign > 0 else '<='} {x.limit:g}" for x in self.safety)
+        limits = ", ".join(
+            f"{x.name} {'>=' if x.sign > 0 else '<='} {with_unit(f'{x.limit:g}', x.unit)}" for x in self.safety
+        )
         return (
             f"Problem({counted(self.size, 'arm')} in {counted(self.rank, 'dimension')}, {limits}, "
             f"epsilon={self.epsilon:g}, delta={self.delta:g}, delta_safety={self.delta_safety:g})"
@@ -250,7 +263,7 @@ _REQUIRED = {
     "delta": "Choose the chance of an answer further off than epsilon, for example 0.05.",
     "delta_safety": "Choose the chance of any unsafe pull, for example 0.05.",
 }
-_KEYS = (*_REQUIRED, "arms", "names", "regularization", "level_grid", "max_level", "max_step")
+_KEYS = (*_REQUIRED, "arms", "names", "regularization", "level_grid", "max_level", "max_step", "dial")
 _KEYS_OF_OTHERS = ("world", "policy")
 
 
@@ -274,23 +287,6 @@ def _span_notice(problem: Problem) -> str:
         f"The arms have {counted(problem.arms.shape[1], 'feature')} but span only {counted(problem.rank, 'dimension')}."
         " Nothing is lost: the work is done in the coordinates of their span, which are problem.features."
     )
-
-
-def _digest(problem: Problem) -> str:
-    """SHA-256 over the content: a line of JSON, then the numbers of the arms and levels, little-endian."""
-    settings = {key: value for key, value in problem._plain_settings().items() if not key.endswith("_level")}
-    before = json.dumps(
-        ["surefoot problem 1", settings, problem._plain_signals()], sort_keys=True
-    )  # shortest exact text
-    digest = hashlib.sha256(f"{before[:-1]}, [".encode())
-    for first in range(0, problem.size, ROWS):
-        separator = ", " if first else ""
-        digest.update(f"{separator}{json.dumps(problem.names[first : first + ROWS])[1:-1]}".encode())
-    digest.update(f"], {json.dumps(problem.arms.shape)}]\n".encode())
-    for numbers in (problem.arms, problem.safe_level, problem.max_level):
-        for part in some_rows(numbers):
-            digest.update(np.ascontiguousarray(part + 0.0, "<f8").data)  # minus zero is zero
-    return digest.hexdigest()
 
 
 def _restored(kind: type[Problem], names: Names, arms: Floats, span: Span, settings: Mapping[str, object]) -> Problem:

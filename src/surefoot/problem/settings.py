@@ -10,12 +10,21 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem.arms import ArmTable
 from surefoot.problem.checks import ROWS, SMALLEST, Floats, frozen, number, per_arm, positive, vector
+from surefoot.problem.dial import Dial
+from surefoot.problem.dial_settings import (
+    check_on_dial,
+    checked_dial,
+    highest_after,
+    in_levels,
+    largest_step,
+    step_in_settings,
+)
 from surefoot.problem.limits import Reward, checked_limits
 from surefoot.problem.names import Names
+from surefoot.problem.units import level_shortly
 
 SMALLEST_DELTA = 1e-300  # split over many limits it still has a finite logarithm
 LEAST_REGULARIZATION = 1e-9  # times the longest arm squared; below, the first updates cancel nearly all digits
-STEP_SLACK = 1e-9  # 0.4 - 0.3 comes out a little above 0.1, and nobody means that
 
 _LEVELS = "Give one level above 0 and up to 1, or one for each arm."
 
@@ -23,10 +32,15 @@ _LEVELS = "Give one level above 0 and up to 1, or one for each arm."
 def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str, object]:
     """The settings as a problem holds them."""
     epsilon = "Choose how far from the best the answer may be, for example 0.01."
-    grid = _grid(settings.get("level_grid"))
-    safe = _rounded_down(_levels("safe_level", settings["safe_level"], arms.names), grid, arms.names)
-    highest = _levels("max_level", settings.get("max_level", 1.0), arms.names)
-    _check_room(safe, highest, arms.names)
+    dial = checked_dial(settings.get("dial"))
+    grid = _grid(in_levels(dial, "level_grid", settings.get("level_grid")))
+    stated = in_levels(dial, "safe_level", settings["safe_level"])
+    safe = _rounded_down(dial, _levels("safe_level", stated, arms.names), grid, arms.names)
+    highest = _levels("max_level", in_levels(dial, "max_level", settings.get("max_level", 1.0)), arms.names)
+    _check_room(dial, safe, highest, arms.names)
+    check_on_dial(dial, grid, safe, arms.names)
+    step = settings.get("max_step")
+    in_settings = step_in_settings(dial, step, grid)
     return {
         "reward": _reward(settings["reward"]),
         "safety": checked_limits(settings["safety"]),
@@ -37,7 +51,9 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
         "safe_level": _held(safe),
         "max_level": _held(highest),
         "level_grid": grid,
-        "max_step": _max_step(settings.get("max_step"), grid, float(safe.min()), float(highest.max())),
+        "max_step": _max_step(dial, step, in_settings, grid, float(safe.min()), float(highest.max())),
+        "max_setting_step": in_settings,
+        "dial": dial,
     }
 
 
@@ -111,37 +127,43 @@ def _grid(value: object) -> tuple[float, ...]:
     return tuple(sorted(set(points.tolist())))
 
 
-def _rounded_down(levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
+def _rounded_down(dial: Dial | None, levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
     """The highest level of the grid at or below each known safe level."""
     if not grid:
         return levels
     places = np.searchsorted(np.array(grid), levels, side="right") - 1
     if places.min() < 0:
         arm = int(places.argmin())
-        reason = f"lies below every level of level_grid, whose lowest is {grid[0]:g}"
+        reason = f"lies below every level of level_grid, whose lowest is {level_shortly(dial, grid[0])}"
         remedy = "Add a level to the grid that is at or below it."
         raise InvalidInput(f"safe_level of arm {names[arm]!r}", levels[arm], reason, remedy)
     return np.array(grid)[places]
 
 
-def _check_room(safe: Floats, highest: Floats, names: Names) -> None:
+def _check_room(dial: Dial | None, safe: Floats, highest: Floats, names: Names) -> None:
     """Nothing, when no arm's highest level is below its safe one."""
     wrong = np.flatnonzero(highest < safe)
     if wrong.size:
         arm = int(wrong[0])
-        reason = f"must not be below the safe level {safe[arm]:g}, which is pulled first"
+        reason = f"must not be below the safe level {level_shortly(dial, safe[arm])}, which is pulled first"
         remedy = "Raise max_level, or lower safe_level."
         raise InvalidInput(f"max_level of arm {names[arm]!r}", highest[arm], reason, remedy)
 
 
-def _max_step(value: object, grid: tuple[float, ...], lowest: float, highest: float) -> float | None:
-    """The largest step, which must reach from each level of the grid that is used to the next."""
+def _max_step(
+    dial: Dial | None, value: object, in_settings: float | None, grid: tuple[float, ...], lowest: float, highest: float
+) -> float | None:
+    """The largest step in level, which must reach from each level of the grid that is used to the next."""
     if value is None:
         return None
-    step = positive("max_step", value, "Give the largest increase of a level from one pull to the next, or None.")
+    if dial is not None and in_settings is not None:
+        step = largest_step(dial, in_settings)
+    else:
+        step = positive("max_step", value, "Give the largest increase of a level from one pull to the next, or None.")
     used = [level for level in grid if lowest <= level <= highest]
     for below, above in pairwise(used):
-        if above - below > step * (1.0 + STEP_SLACK):
-            reason = f"is less than the step from {below:g} to {above:g} in level_grid, which could never be taken"
+        if above > highest_after(dial, step, in_settings, below):
+            ends = f"{level_shortly(dial, below)} to {level_shortly(dial, above)}"
+            reason = f"is less than the step from {ends} in level_grid, which could never be taken"
             raise InvalidInput("max_step", value, reason, "Raise max_step, or add levels in between.")
     return step

@@ -12,7 +12,6 @@ from surefoot.live.quantities import (
     reading_in_words,
     reward_in_words,
     short,
-    unit_of,
 )
 from surefoot.live.trace import Trace
 from surefoot.pages import Box, Heading, Paragraph, Part, Points, Table, literal
@@ -79,10 +78,10 @@ def predictions(problem: Problem, arm: Trace) -> list[tuple[str, str, str, str]]
     middle, low, high = arm.middle[-1, 0], arm.low[-1, 0], arm.high[-1, 0]
     found = [
         ("reward", reward_in_words(problem, float(middle[0])),
-         range_in_words(float(low[0]), float(high[0]), unit_of(problem.reward)), "")
+         range_in_words(float(low[0]), float(high[0]), problem.reward.unit), "")
     ]  # fmt: skip
     for s, limit in enumerate(problem.safety, start=1):
-        about, unit = reading_in_words(limit, float(middle[s])), unit_of(limit)
+        about, unit = reading_in_words(limit, float(middle[s])), limit.unit
         asked = limit_in_words(limit).removeprefix(limit.name).strip()
         if limit.mean_limit != limit.limit:
             asked += f" for readings, {reading_in_words(limit, limit.mean_limit)} for their mean"

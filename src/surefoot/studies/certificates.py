@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 from surefoot.errors import counted
-from surefoot.live.certificate import Certificate, rounded_down
+from surefoot.live.certificate import Certificate
 from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, ON_ARRIVAL, RECALLED, STALE, VOIDED
+from surefoot.problem.units import level_in_words
 from surefoot.studies.corrections import revision_in_words, said_of
 from surefoot.studies.entries import StudyLedger
 
@@ -103,5 +104,9 @@ def revision_assumptions(ledger: StudyLedger) -> list[str]:
 def end_in_words(ledger: StudyLedger, end: str) -> str:
     """What was said at an end."""
     said, answer = json.loads(end), said_of(end)
-    shown = "" if answer is None else f", {said['recommendation']['name']} at level {rounded_down(answer[1])}"
+    shown = (
+        ""
+        if answer is None
+        else f", {said['recommendation']['name']} at {level_in_words(ledger.problem.dial, answer[1])}"
+    )
     return f"{said['outcome']} after {counted(said['pulls'], 'result')}{shown}"

@@ -15,6 +15,7 @@ from surefoot.live.readings import MEASURED, Safety, measured, packed, unpacked
 from surefoot.live.revisable import Revision
 from surefoot.problem import Problem
 from surefoot.problem.checks import number as checked_number
+from surefoot.problem.units import level_in_words, reading_in_words
 from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
@@ -86,7 +87,8 @@ def refuse_implausible(problem: Problem, ledger: StudyLedger, number: int, arm: 
     found = surprises_in(ledger.learner_without(number), arm, level, reward, unpacked(readings).tolist())
     if found:
         unsafe = any(each.unsafe for each in found)
-        raise Implausible(number, problem.names[arm], level, map(str, found), unsafe, held=False)
+        at = None if problem.dial is None else level_in_words(problem.dial, level)
+        raise Implausible(number, problem.names[arm], level, map(str, found), unsafe, False, at)
 
 
 def what_changed(
@@ -129,5 +131,6 @@ def revision_in_words(problem: Problem, revision: Revision) -> str:
 
 def values_in_words(problem: Problem, reward: float, readings: list[float]) -> str:
     """The reward and the readings."""
-    named = zip((limit.name for limit in problem.safety), readings, strict=True)
-    return ", ".join([f"reward {reward:.6g}", *(f"{name} {value:.6g}" for name, value in named)])
+    named = zip(problem.safety, readings, strict=True)
+    said = [f"{limit.name} {reading_in_words(value, limit.unit)}" for limit, value in named]
+    return ", ".join([f"reward {reading_in_words(reward, problem.reward.unit)}", *said])

@@ -6,6 +6,7 @@ from typing import Any
 
 from surefoot.core.types import NULL
 from surefoot.live.certificate import NOTHING
+from surefoot.live.dialled import set_to
 from surefoot.live.ledger import ABORTED, CANCELLED, FAILED, RECALLED, STALE, TOLD, Holding, Told
 from surefoot.live.pulls import Pull, arm_name
 from surefoot.live.readings import packed, unpacked
@@ -122,6 +123,7 @@ def as_pull(problem: Problem, event: Event) -> Pull:
         leader=name_of(problem, event["leader"]),
         challenger=name_of(problem, event["challenger"]),
         gap=event["gap"],
+        dial=problem.dial,
     )
 
 
@@ -129,7 +131,7 @@ def as_result(problem: Problem, event: Event) -> dict[str, Any]:
     """The result that an event brought, as people read it."""
     readings = unpacked(event["safety"]).tolist()
     safety = dict(zip((limit.name for limit in problem.safety), readings, strict=True))
-    return {"reward": event["reward"], "safety": safety, "level": event["level"]}
+    return {"reward": event["reward"], "safety": safety, "level": event["level"], **set_to(problem, event["level"])}
 
 
 def place_of(problem: Problem, name: str | None) -> int | None:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from surefoot.errors import ABSENT, InvalidInput, counted, shown
 from surefoot.files import as_path
-from surefoot.live.readings import APPLIED, Safety, measured
+from surefoot.live.readings import Safety, applied_level, measured
 from surefoot.problem import Problem
-from surefoot.problem.checks import did_you_mean, number
+from surefoot.problem.checks import did_you_mean
 from surefoot.studies.inputs import arm_index
 
 ARM, LEVEL, REWARD, SAFETY = "arm", "level", "reward", "safety"
+SETTING = "setting"  # in the unit of the dial, in place of the level
 FORMS = "Pass a data frame, a mapping of columns, a list of rows (mappings), or the Path of a CSV file."
 MEND = "Mend them and add the table once more: nothing of it was taken in."
 NAMED = 5  # faults of a table that are told; the others are counted
@@ -32,7 +33,7 @@ class Row(NamedTuple):
 
 def checked_row(problem: Problem, arm: object, level: object, reward: object, safety: Safety) -> Row:
     """One result, or a refusal of what it cannot be. Every row that is taken over comes through here."""
-    at = number(LEVEL, level, APPLIED, at_least=0.0, at_most=1.0)
+    at = applied_level(problem, level)
     value, readings = measured(problem, reward, safety)
     return Row(arm_index(problem, arm), at, value, readings)
 
@@ -45,7 +46,7 @@ def checked_rows(problem: Problem, cells: list[Cells]) -> list[Row]:
         try:
             rows.append(
                 checked_row(
-                    problem, arm_in(problem, row), cell(row, LEVEL), cell(row, REWARD),
+                    problem, arm_in(problem, row), level_in(problem, row), cell(row, REWARD),
                     cell(row, SAFETY) if readings is None else {name: cell(row, column) for name, column in readings},
                 )
             )  # fmt: skip
@@ -69,6 +70,13 @@ def cell(row: Cells, column: str) -> Any:
     return as_number(held) if isinstance(held, Text) else held
 
 
+def level_in(problem: Problem, row: Cells) -> Any:
+    """The level as it is given, or that of the setting, where the table has settings in the unit of the dial."""
+    if LEVEL in row or problem.dial is None:
+        return cell(row, LEVEL)
+    return problem.dial.level_of(cell(row, SETTING), SETTING)
+
+
 def arm_in(problem: Problem, row: Cells) -> Any:
     """The arm as it is given: by its name, or by its place."""
     held = row.get(ARM, ABSENT)
@@ -87,7 +95,7 @@ def reading_columns(problem: Problem, cells: list[Cells]) -> list[tuple[str, str
     """For each limit the column of its readings; None where the column "safety" holds them all."""
     columns = list(dict.fromkeys(name for row in cells for name in row))
     for needed in (ARM, LEVEL, REWARD):
-        if needed not in columns:
+        if needed not in columns and not (needed == LEVEL and SETTING in columns and problem.dial is not None):
             raise missing(needed, columns)
     if SAFETY in columns:
         return None

@@ -11,6 +11,7 @@ from surefoot.live.plausible import surprises_in, surprises_in_rows
 from surefoot.live.readings import internal, packed
 from surefoot.problem import Problem
 from surefoot.problem.checks import text
+from surefoot.problem.units import level_in_words
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
 from surefoot.studies.events import Event
@@ -118,7 +119,8 @@ def implausible_rows(problem: Problem, ledger: StudyLedger, taken: Taken) -> lis
         if not taken.confirmed:
             named = name if taken.statement is None else f"{where}: {name}"
             words += [f"and {len(found) - 1:,} more such rows"] if len(found) > 1 else []
-            raise Implausible(None, named, rows[place][1], words, any(each.unsafe for each in far), held=False)
+            at = None if problem.dial is None else level_in_words(problem.dial, rows[place][1])
+            raise Implausible(None, named, rows[place][1], words, any(each.unsafe for each in far), False, at)
         said.append(f"{where or name}: {'; '.join(words)}")
     return said
 

@@ -8,6 +8,7 @@ from surefoot.errors import PullClosed, SurefootError
 from surefoot.live.ledger import Told
 from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
+from surefoot.problem.units import reading_in_words
 from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
@@ -47,5 +48,5 @@ def far_beyond(problem: Problem, readings: list[float]) -> str:
     for limit, reading in zip(problem.safety, readings, strict=True):
         excess = limit.eta0 - float(limit.internal(reading))
         if excess > limit.noise * sqrt(2.0 * log(1.0 / GROSS)):
-            found.append(f"{limit.name} {reading:.6g}, far beyond its limit")
+            found.append(f"{limit.name} {reading_in_words(reading, limit.unit)}, far beyond its limit")
     return ", ".join(found)

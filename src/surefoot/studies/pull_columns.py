@@ -110,7 +110,12 @@ class PullColumns:
         def words(name: str, held: Any) -> Column:
             return Column(name, numbers(held, np.int64), self._words.known)
 
-        rows = range(part.start, part.stop)
+        def settings(name: str, held: Any) -> list[Column]:
+            """The levels as the dial has them, if the problem has one."""
+            return [] if dial is None else [Column(name, dial.setting_of(numbers(held, np.float64)))]
+
+        rows, dial = range(part.start, part.stop), problem.dial
+        unit = [] if dial is None else [Column("unit", np.zeros(len(rows), np.int64), [dial.unit])]
         changes = ["", *(self._changes[k] for k in rows if k in self._changes)]
         changed = np.zeros(len(rows), np.int64)
         changed[[k - part.start for k in rows if k in self._changes]] = np.arange(1, len(changes))
@@ -119,6 +124,8 @@ class PullColumns:
             Column("arm", numbers(self._arm, np.int64)),
             arms("name", self._arm),
             Column("level", numbers(self._level, np.float64)),
+            *settings("setting", self._level),
+            *unit,
             Column("reward", numbers(self._reward, np.float64)),
             *(
                 Column(name, numbers(held, np.float64))
@@ -129,6 +136,7 @@ class PullColumns:
             Column("asked_at", numbers(self._asked_at, np.int64), times=True),
             Column("told_at", numbers(self._told_at, np.int64), times=True),
             Column("asked_level", numbers(self._asked_level, np.float64)),
+            *settings("asked_setting", self._asked_level),
             words("phase", self._phase),
             Column("margin", numbers(self._margin, np.float64)),
             arms("leader", self._leader),

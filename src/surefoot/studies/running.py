@@ -60,4 +60,4 @@ def as_result(returned: object) -> dict[str, Any]:
 def line_of(study: "Study", pull: Pull) -> str:
     """The study and its latest pull in one line."""
     gap = "" if pull.gap is None else f", gap {pull.gap:.4g} (epsilon {study.problem.epsilon:.4g})"
-    return f"{study.name}: pull {pull.number}, {pull.name} at level {pull.level:.4g}, {pull.phase}{gap}"
+    return f"{study.name}: pull {pull.number}, {pull.name} at {pull.at}, {pull.phase}{gap}"

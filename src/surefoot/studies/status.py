@@ -1,5 +1,6 @@
 """What one who only looks sees of a study: where it stands, what is open and who has it, what happened last."""
 
+import functools
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
@@ -7,6 +8,7 @@ from surefoot.live.ledger import HELD, OPEN, STATES, Intake
 from surefoot.live.pulls import Status, StatusDocument
 from surefoot.live.readings import unpacked
 from surefoot.problem import Problem
+from surefoot.problem.units import level_in_words, reading_in_words
 from surefoot.storage.protocol import Events
 from surefoot.studies import events
 from surefoot.studies.corrections import revision_in_words
@@ -126,6 +128,7 @@ class Waiting:
     number: int
     name: str
     level: float
+    at: str  # the level in words, with the setting of the dial if there is one
     worker: str | None
     asked_at: int  # microseconds since 1970, UTC
 
@@ -150,7 +153,10 @@ def overview_of(handle: Handle) -> Overview:
         last = range(ledger.sequence, max(ledger.sequence - LATEST_SHOWN, 0), -1)
         latest = [event for sequence in last if (event := stored.at(sequence)) is not None]
         status = status_of(handle.name, settings.max_pulls, settings.alarm_level, ledger)
-        waiting = (Waiting(e["number"], names[e["arm"]], e["level"], e["worker"], e["at"]) for e in opened)
+        at = functools.partial(level_in_words, settings.problem.dial)
+        waiting = (
+            Waiting(e["number"], names[e["arm"]], e["level"], at(e["level"]), e["worker"], e["at"]) for e in opened
+        )
         told = tuple((event["at"], in_words(settings.problem, event)) for event in latest)
         return Overview(status, ledger.learner.guarantee.keeps_limits, tuple(waiting), told)
 
@@ -163,12 +169,15 @@ def in_words(problem: Problem, event: Event) -> str:
     if kind in (events.ASK, events.ADD):
         verb = "asked for" if kind == events.ASK else "imported"
         by = f" by {event['worker']}" if event["worker"] else ""
-        return f"pull {number} {verb}{by}: {problem.names[event['arm']]} at level {event['level']:.4g}"
+        return (
+            f"pull {number} {verb}{by}: {problem.names[event['arm']]} at {level_in_words(problem.dial, event['level'])}"
+        )
     if kind in TOLD:
         readings = zip(problem.safety, unpacked(event["safety"]).tolist(), strict=True)
-        shown = ", ".join(f"{limit.name} {reading:.4g}" for limit, reading in readings)
+        shown = ", ".join(f"{limit.name} {reading_in_words(reading, limit.unit, 4)}" for limit, reading in readings)
+        reward = reading_in_words(event["reward"], problem.reward.unit, 4)
         why = f", by {event['by']}: {event['reason']}" if kind == events.CORRECT else ""
-        return f"pull {number} {TOLD[kind]}: reward {event['reward']:.4g}, {shown}{why}"
+        return f"pull {number} {TOLD[kind]}: reward {reward}, {shown}{why}"
     if kind in events.CLOSES:
         return f"pull {number} {DONE[kind]}: {event['reason']}"
     if kind == events.TABLE:

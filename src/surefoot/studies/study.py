@@ -30,7 +30,7 @@ from surefoot.live.certificate import Certificate
 from surefoot.live.learner import Learner
 from surefoot.live.notices import warn_of_alarm, warn_of_holding, warn_of_level
 from surefoot.live.pulls import HeldResult, Outcome, Pull, Recommendation, check_batch, pull_of
-from surefoot.live.readings import APPLIED, Safety, measured
+from surefoot.live.readings import Safety, applied_level, measured
 from surefoot.live.revisable import Revision
 from surefoot.live.showing import status_card
 from surefoot.live.statements import statement_of
@@ -132,10 +132,11 @@ class Study:
         return pulls[0] if n is None else pulls
 
     def tell(
-        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | None = None, confirm: bool = False,
-        key: str | None = None,
+        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | str | None = None,
+        confirm: bool = False, key: str | None = None,
     ) -> None:  # fmt: skip
-        """Takes the result of an open pull; `level` is the level really applied, where it differs.
+        """Takes the result of an open pull; `level` is the level really applied, where it differs, or as text the
+        setting, "18 mg".
 
         The promise needs that another level was chosen without knowing this pull's own result, any result with a
         larger number, or one still open. The same numbers once more are accepted silently; other numbers are refused,
@@ -146,7 +147,7 @@ class Study:
         """
         told = pull_number(pull)
         value, readings = measured(self.problem, reward, safety)
-        applied = None if level is None else number("level", level, APPLIED, at_least=0.0, at_most=1.0)
+        applied = None if level is None else applied_level(self.problem, level)
 
         telling = Telling(told, pull if isinstance(pull, Pull) else None, value, readings, applied, confirm)
         said = Said()
@@ -163,14 +164,14 @@ class Study:
         keyed = Keyed(key, "tell", request, Followed.to_plain, Followed.from_plain)
         after = self._handle.write(Step(decide, conclude, said.clear, keyed))
         for asked, at in said.too_high:  # after all is kept: a warning may be an error here
-            warn_of_level(asked, at)
+            warn_of_level(self.problem, asked, at)
         self._warn_of(after)
         for refusal in after.refused:
             raise refusal
 
     @overload
     def add(
-        self, arm: int | str, level: float, reward: float, safety: Safety, *, not_because_of_result: bool = False,
+        self, arm: int | str, level: float | str, reward: float, safety: Safety, *, not_because_of_result: bool = False,
         source: str | None = None, confirm: bool = False, key: str | None = None,
     ) -> int: ...  # fmt: skip
     @overload
@@ -187,7 +188,8 @@ class Study:
         table in place of the arm, the numbers of its rows.
 
         A table is a data frame, a mapping of columns, a list of rows or the Path of a CSV file, with the columns arm,
-        level, reward and safety (or safety_NAME for each limit). It is taken in as one step: all of it or nothing, and
+        level, reward and safety (or safety_NAME for each limit); where the problem has a dial, a column setting, in its
+        unit, may stand in place of the level. It is taken in as one step: all of it or nothing, and
         the study decides after its last row.
 
         order    "as measured": the rows stand in the order in which they were measured; "fixed beforehand": their

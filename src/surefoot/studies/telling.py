@@ -61,7 +61,7 @@ def events_for(problem: Problem, ledger: StudyLedger, stored: Events, told: Tell
     due = ledger.is_due(number)
     found = ledger.judged(number, *result) if due else None
     if found is not None and not told.confirm:
-        said.refused.append(implausible(as_pull(problem, opened), found))
+        said.refused.append(implausible(problem.dial, as_pull(problem, opened), found))
         return [] if held == found else [events.implausible(number, found)]
     if ledger.is_too_high(opened["level"], at):
         said.too_high.append((as_pull(problem, opened), at))

@@ -26,6 +26,7 @@ def history_for(problem: Problem, other: "Study") -> list[Event]:
     """
     arms = arms_between(other.problem, problem)
     order = limits_between(other.problem, problem)
+    check_same_dial(other.problem, problem)
     found: list[Event] = []
     for row in other.results():
         if arms[row.arm] < 0:
@@ -43,6 +44,13 @@ def history_for(problem: Problem, other: "Study") -> list[Event]:
     implausible = (*(row for each in said for row in each.implausible), *(f"pull {one}" for one in other.confirmed))
     statement = Statement(len(found), TAKEN_IN, source=source, confirmed=doubts, implausible=implausible)
     return [events.table(statement.to_json()), *found]
+
+
+def check_same_dial(old: Problem, new: Problem) -> None:
+    """Refuses levels that were settings of another dial: the same level would be another setting now."""
+    if old.dial is not None and new.dial is not None and old.dial != new.dial:
+        reason = "was measured on another dial, where the same level is another setting"
+        raise InvalidInput("warm_start", old.dial.to_dict(), reason, OTHERWISE)
 
 
 def arms_between(old: Problem, new: Problem) -> list[int]:

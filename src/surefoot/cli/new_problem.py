@@ -1,0 +1,159 @@
+"""The text of a new problem file: every line with a comment that says what it states."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomli_w
+
+from surefoot.errors import counted
+from surefoot.problem import Dial
+from surefoot.problem.arms import ArmTable
+from surefoot.problem.checks import Floats
+from surefoot.problem.dial_settings import in_levels
+from surefoot.problem.units import with_unit
+
+ROOM = 2.0  # times the known safe level: there the made-up world reaches its limit
+BEST = 10.0  # times epsilon: the best reward of the made-up world
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the user has stated, checked one by one."""
+
+    dial: Dial | None
+    safe_level: float | str
+    noise: float | str
+    reward_unit: str | None
+    limit: str
+    side: str  # "at_most" or "at_least"
+    bound: float
+    baseline: float
+    limit_noise: float | str
+    limit_unit: str | None
+    epsilon: float
+    delta: float
+    delta_safety: float
+
+
+def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
+    """The text of the file."""
+    beside = os.path.relpath(arms.resolve(), place.resolve().parent)
+    size = f"{counted(len(table.names), 'arm')} of {counted(table.features.shape[1], 'feature')}"
+    lines = [
+        "# A problem for surefoot. Check it: surefoot show FILE. Try it: surefoot run FILE.",
+        "",
+        line("arms_file", Path(beside).as_posix(), size),
+        line("safe_level", stated.safe_level, "every arm is known to be safe at this level: be certain of it"),
+        line("epsilon", stated.epsilon, "how far from the best the answer may be, in the units of the reward"),
+        line("delta", stated.delta, "the chance of a worse answer"),
+        line("delta_safety", stated.delta_safety, "the chance of any unsafe pull"),
+        *optional(stated),
+        *dial_lines(stated),
+        "",
+        "[reward]",
+        line("noise", stated.noise, "the standard deviation of its noise: rather too large than too small"),
+        *unit_line(stated.reward_unit),
+        "",
+        "[[safety]]  # once for each limit",
+        line("name", stated.limit),
+        line(stated.side, stated.bound, "kept by the mean of every pull; single readings scatter about it"),
+        line("baseline", stated.baseline, "what it reads when nothing is applied"),
+        line("noise", stated.limit_noise, "the standard deviation of a reading"),
+        *unit_line(stated.limit_unit),
+        "",
+        "# Made up, so that `surefoot run` has something to simulate: no real experiment looks at it.",
+        "# Put your own guess here, or delete it.",
+        "[world]",
+        *world_lines(stated, table.features),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def line(key: str, value: Any, comment: str = "") -> str:
+    """The entry with its comment."""
+    entry = f"{key} = {json.dumps(value)}" if isinstance(value, list) else tomli_w.dumps({key: value}).strip()
+    return f"{entry:<28}  # {comment}" if comment else entry
+
+
+def unit_line(unit: str | None) -> list[str]:
+    """The entry of a unit, or how to write one."""
+    return [
+        line("unit", unit, "shown with every number of it") if unit else '# unit = "bar"'.ljust(28) + "  # optional"
+    ]
+
+
+def optional(stated: Stated) -> list[str]:
+    """What may be stated besides, as comments in the units of the dial."""
+    dial = stated.dial
+    if dial is None:
+        grid, cap, step = [0.25, 0.5, 0.75, 1.0], 0.8, 0.1
+        return [
+            f"# level_grid = {grid}".ljust(28) + "  # the levels that can be set, where it is not all",
+            f"# max_level = {cap}".ljust(28) + "  # never more than this",
+            f"# max_step = {step}".ljust(28) + "  # how much an arm's level rises at most from one pull to the next",
+        ]
+    quarters = [quoted(dial, share) for share in (0.25, 0.5, 0.75, 1.0)]
+    return [
+        f"# level_grid = [{', '.join(quarters)}]".ljust(28) + "  # the settings that there are, where it is not all",
+        f"# max_level = {quoted(dial, 0.8)}".ljust(28) + "  # never more than this",
+        f"# max_step = {quoted(dial, 0.1)}".ljust(28)
+        + "  # how much a setting rises at most from one pull to the next",
+    ]
+
+
+def quoted(dial: Dial, share: float) -> str:
+    """So much of the dial, as text of a file."""
+    return tomli_w.dumps({"k": with_unit(f"{share * (dial.full or 1.0):g}", dial.unit)}).strip().removeprefix("k = ")
+
+
+def dial_lines(stated: Stated) -> list[str]:
+    """The table of the dial, or how to write one."""
+    dial = stated.dial
+    if dial is None:
+        return [
+            "",
+            '# [dial]                      # what is set in real units; then levels may be given as "20 mg"',
+            '# unit = "mg"',
+            "# full = 40                   # the setting at full strength",
+        ]
+    return [
+        "",
+        "[dial]",
+        line("unit", dial.unit, "of what is set"),
+        line("full", dial.full, "at full strength, level 1; or a curve: settings = [...], effects = [...]"),
+    ]
+
+
+# -- a world to try it in ---------------------------------------------------------------------------------------------
+
+
+def world_lines(stated: Stated, arms: Floats) -> list[str]:
+    """A truth that keeps what is stated: every arm is safe at the known level, and some cross the limit above it."""
+    safe = float(in_levels(stated.dial, "safe_level", stated.safe_level))  # type: ignore[arg-type]
+    direction = middle_of(arms)
+    largest = float(np.abs(arms @ direction).max())
+    room = stated.bound - stated.baseline
+    theta = direction * (BEST * max(stated.epsilon, 1e-3) / largest)
+    mu = direction * (room / (ROOM * safe * largest))
+    return [
+        line("theta_star", short(theta), "the reward is the features times this, times the level"),
+        line("mu_star", [short(mu)], f"{stated.limit} is its baseline and the features times this, times the level"),
+    ]
+
+
+def middle_of(arms: Floats) -> Floats:
+    """The mean of the arms, or the longest of them where they cancel out."""
+    middle: Floats = np.asarray(arms, dtype=np.float64).mean(axis=0)
+    longest: Floats = np.asarray(arms[int(np.abs(arms).max(axis=1).argmax())], dtype=np.float64)
+    return middle if np.abs(arms @ middle).max() > 1e-6 * np.abs(arms @ longest).max() else longest
+
+
+def short(values: Floats) -> list[float]:
+    """The values with few digits."""
+    return [float(f"{value:.6g}") for value in values.tolist()]
