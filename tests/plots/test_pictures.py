@@ -193,7 +193,7 @@ def test_levels_on_a_dial_are_drawn_as_settings() -> None:
     panel = figure.axes[0]
     assert panel.get_ylabel() == "mg"
     marks = zip(panel.get_yticks(), [label.get_text() for label in panel.get_yticklabels()], strict=True)
-    assert [float(text) for level, text in marks if 0 <= level <= 1] == pytest.approx([0, 8, 16, 24, 32, 40], rel=1e-9)
+    assert [float(text) for level, text in marks if 0 <= level <= 1] == pytest.approx([0, 10, 20, 30, 40], rel=1e-9)
     assert any(text.get_text().endswith(" mg") for text in panel.texts)
     plain = plots.levels(plots.levels_frame(found)).axes[0]  # a table has no dial
     assert plain.get_ylabel() == "level"
