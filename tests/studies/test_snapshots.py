@@ -489,7 +489,7 @@ def test_a_snapshot_of_another_source_is_thrown_away(place: str, monkeypatch: py
 def test_the_source_is_every_file_that_decides() -> None:
     package = Path(sf.__file__).parent
     assert {path.parent.name for path in package.glob("*/*.py")} - set(snapshots.DECIDES) == {
-        "cli", "plots", "reproduction", "sweeping", "testing", "theory", "worlds",
+        "bridges", "cli", "plots", "reports", "reproduction", "sweeping", "testing", "theory", "worlds",
     }  # fmt: skip
 
 
