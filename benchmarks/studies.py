@@ -144,7 +144,7 @@ def happened(study: sf.Study, world: sf.worlds.Linear, pulls: int) -> Iterator[d
         reward = float(pull.level * rewards[pull.arm] + 5.0 * rng.standard_normal())
         reading = float(pull.level * readings[pull.arm] + 0.3 * rng.standard_normal())
         told = events.told(number, (pull.level, reward, packed([reading])), confirmed=False)
-        for event in (events.asked(pull, number, None, study._index), told):
+        for event in (events.asked(problem, pull, None), told):
             sequence += 1
             yield {"sequence": sequence, "at": at, "writer": 1, **event}
         learner.take(pull.arm, pull.level, [reward, float(limit.internal(reading))])
