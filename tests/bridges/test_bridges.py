@@ -186,6 +186,16 @@ def test_every_result_is_logged_as_it_was_told(study: sf.Study, tracked: Any) ->
         assert [(each.step, each.value) for each in history] == list(enumerate(told, start=1)), name
 
 
+def test_a_run_that_it_began_ends_with_the_study(tmp_path: Path, tracked: Any) -> None:
+    problem = PROBLEM.with_(epsilon=1.0, delta=0.3)
+    with interpreting():
+        study = sf.create_study(problem, name="quick", storage=f"sqlite:///{tmp_path / 'studies.db'}", seed=3)
+        study.optimize(measured, callbacks=[LogToMlflow()])
+    assert mlflow.active_run() is None
+    (run,) = tracked.search_runs(["0"])
+    assert (run.info.run_name, run.info.status) == ("quick", "FINISHED")
+
+
 def test_the_end_leaves_statement_and_certificate(tmp_path: Path, tracked: Any) -> None:
     problem = PROBLEM.with_(epsilon=1.0, delta=0.3)
     with interpreting():

@@ -26,12 +26,15 @@ class LogToMlflow:
 
     def __init__(self) -> None:
         self._run: Any = None
+        self._begun_here = False
 
     def __call__(self, study: "Study", pull: Any) -> None:
         """Logs the result of this pull, which is kept already."""
         pull = getattr(pull, "pull", pull)  # of a trial
         if self._run is None:
-            self._run = mlflow.active_run() or mlflow.start_run(run_name=study.name)
+            self._run = mlflow.active_run()
+            self._begun_here = self._run is None
+            self._run = self._run or mlflow.start_run(run_name=study.name)
             mlflow.log_params(parameters_of(study), run_id=self._run.info.run_id)
         mlflow.log_metrics(metrics_of(study, pull), step=pull.number, run_id=self._run.info.run_id)
         if study.outcome is not None:
@@ -45,6 +48,8 @@ class LogToMlflow:
         certificate = study.certificate
         if certificate is not None:
             client.log_dict(run, dict(certificate.to_dict()), "certificate.json")
+        if self._begun_here:  # another's is another's to end
+            mlflow.end_run()
 
 
 def parameters_of(study: "Study") -> dict[str, Any]:

@@ -259,7 +259,7 @@ def checked_width(width: object) -> float:
 
 
 def dial_of(source: object) -> Dial | None:
-    """The dial of the problem, if the source is more than a table and its dial has a unit."""
+    """The dial of the problem, if it has one; a table has no problem."""
     problem = getattr(source, "problem", None)
     return getattr(problem, "dial", None)
 
