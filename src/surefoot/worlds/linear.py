@@ -20,6 +20,7 @@ from surefoot.problem import Problem, Reward
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
 from surefoot.problem.names import Names
+from surefoot.problem.norms import noise_sizes
 from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
 from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
@@ -96,8 +97,8 @@ class Linear:
             problem.arms,
             theta_star=theta_star,
             mu_star=signs[:, np.newaxis] * mu + 0.0,
-            noise=problem.reward.noise if noise is None else noise,
-            safety_noise=[limit.noise for limit in problem.safety] if safety_noise is None else safety_noise,
+            noise=float(noise_sizes(problem)[0]) if noise is None else noise,
+            safety_noise=noise_sizes(problem)[1:].tolist() if safety_noise is None else safety_noise,
             limit=[limit.eta0 for limit in problem.safety],
             distribution=distribution,
             names=problem.names,
