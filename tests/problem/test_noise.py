@@ -51,13 +51,14 @@ def test_a_plain_number_is_written_as_it_always_was() -> None:
 
 def test_a_guess_tunes_and_never_bounds() -> None:
     guessed = pumps(UNKNOWN, pressure(guess=0.3, noise_at_most=1.0))
-    assert noise_sizes(guessed).tolist() == [0.5, 0.3]
+    assert [law.size for law in noise_laws(guessed)] == [0.5, 0.3]
+    assert noise_sizes(guessed).tolist() == pytest.approx([0.4, 0.24])  # too large costs more than too small
     assert [law.bound for law in noise_laws(guessed)] == [3.0, 1.0]
     nothing = pumps(sf.Reward(noise="unknown"), pressure())
-    assert noise_sizes(nothing).tolist() == [10.0 * 0.3, 3.0 / 5.0]  # ten times epsilon, a fifth of the room
+    assert [law.size for law in noise_laws(nothing)] == [10.0 * 0.3, 3.0 / 5.0]  # ten epsilon, a fifth of the room
     assert [law.bound for law in noise_laws(nothing)] == [inf, inf]
-    assert noise_sizes(pumps(sf.Reward(noise="unknown", at_most=2.0), pressure()))[0] == 0.5
-    assert noise_sizes(pumps(sf.Reward(noise="unknown"), pressure(), epsilon=0.0))[0] == 1.0
+    assert noise_laws(pumps(sf.Reward(noise="unknown", at_most=2.0), pressure()))[0].size == 0.5
+    assert noise_laws(pumps(sf.Reward(noise="unknown"), pressure(), epsilon=0.0))[0].size == 1.0
 
 
 def test_readings_that_are_bounded_have_half_their_range_for_a_size() -> None:
