@@ -1,4 +1,5 @@
-"""The logarithm of the core, compiled and interpreted: each against forty digits, and to the last bit alike."""
+"""The logarithm of the core and its inverse, compiled and interpreted: each against forty digits, and to the last bit
+alike."""
 
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.core.compiler import compiled
-from surefoot.core.logarithm import log, log1p
+from surefoot.core.logarithm import exp, log, log1p
 
 
 def test_the_logarithm_has_all_its_digits(form: Any) -> None:
@@ -48,10 +49,19 @@ def test_what_breaks_one_plus_never_looks_like_a_number(form: Any, x: float) -> 
     assert not np.isfinite(form(log1p)(x))
 
 
+def test_the_exponential_has_its_digits(form: Any) -> None:
+    mpmath.mp.dps = 40
+    rng, ours = np.random.default_rng(6), form(exp)
+    for x in (*rng.uniform(-699, 700, 3000), *rng.uniform(-1, 1, 2000), 0.0, 1e-300, -1e-18, 0.34657, -0.34658):
+        assert ours(float(x)) == pytest.approx(float(mpmath.exp(mpmath.mpf(float(x)))), rel=5e-16, abs=0.0), x
+    assert ours(-701.0) == ours(-np.inf) == 0.0
+
+
 def test_both_forms_give_the_same_bits() -> None:
     rng = np.random.default_rng(5)
     points = [*np.exp(rng.uniform(-700, 700, 3000)), *(1.0 + 10.0 ** rng.uniform(-16, -1, 1000)), 0.0, np.inf]
-    for ours in (log, log1p):
+    exponents = rng.uniform(-710, 700, 3000)
+    for ours, at in ((log, points), (log1p, points), (exp, exponents)):
         fast = compiled(ours, {}, "alone")
-        plain, quick = np.array([[ours(float(x)), fast(float(x))] for x in points]).T
+        plain, quick = np.array([[ours(float(x)), fast(float(x))] for x in at]).T
         assert plain.tobytes() == quick.tobytes()

@@ -54,8 +54,8 @@ def test_every_policy_expects_what_its_sets_allow_compiled_or_not(policy: Any) -
     rng = np.random.default_rng(1)
     for _ in range(40):
         arm, level = int(rng.integers(problem.size)), float(rng.choice([0.1, 0.2, 0.3]))
-        low, high = learner.expected(arm, level)
-        np.testing.assert_array_equal((low, high), slow.expected(arm, level))
+        low, high, noise = learner.expected_with_noise(arm, level)
+        np.testing.assert_array_equal((low, high, noise), slow.expected_with_noise(arm, level))
         assert (low <= high).all()
         x = problem.features[arm]
         means = level * np.array([x @ [1.0, 0.4], x @ [-0.7, 0.1], x @ [0.1, -0.6]])

@@ -1,5 +1,6 @@
 """What a few sessions and simulations do, pull by pull: compiled, interpreted, or one against the other."""
 
+from dataclasses import replace
 from typing import Any
 
 import surefoot as sf
@@ -23,6 +24,8 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
     dials = two_limits().problem(
         **setting, level_grid=[0.1, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0], max_step=0.2, max_level=0.8
     )
+    capped = replace(free.safety[0], noise="unknown", noise_at_most=0.3)
+    unknown = free.with_(reward=sf.Reward(noise="unknown", guess=0.5), safety=[capped, free.safety[1]])
     explore = sf.UniformRandom(15)
     return [
         ("lingape", two_limits(), free, sf.LinGapE()),
@@ -39,6 +42,7 @@ def scenes() -> list[tuple[str, Linear, sf.Problem, Any]]:
          sf.SafeLinGapE(selection="optimistic", reward_radius="bias-free", safety_radius="bias-free")),
         ("own pulls", two_limits(), free, sf.SafeLinGapE(reward_radius="squared-sum", safety_radius="own-pulls")),
         ("safe-gap", two_limits(), free, sf.SafeGap()),
+        ("safe-gap, noise unknown", two_limits(), unknown, sf.SafeGap()),
         ("safe-gap on dials", two_limits(distribution="uniform"), dials, sf.SafeGap()),
     ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from surefoot.core.compiler import compiled
 from surefoot.core.kernel import kernel
 from surefoot.core.learn import absorb, begin
 from surefoot.core.linear import add_information, cholesky, dot, fill_diagonal, forward_solve
-from surefoot.core.parts import ball_of, decide, respond
+from surefoot.core.parts import ball_of, decide, noise_of, respond
 from surefoot.core.types import PULL, ROUND
 from surefoot.policies.bound import faced, parts_of
 
@@ -118,6 +118,21 @@ def broken_bound_loop(inst, rules, truth, room, best, seed, rounds, state, work,
             absorb(inst, state, work, decision.arm, decision.level, work.observed)
 
 
+def small_noise_loop(inst, rules, truth, room, extra, seed, rounds, state, work, small):  # type: ignore[no-untyped-def]
+    """Fills small[run, signal] with 1 where what is said to be the largest size of the noise was ever too small."""
+    for run in range(len(small)):
+        begin(inst, state, work)
+        for _ in range(rounds + 1):
+            for s in range(len(inst.R)):
+                if noise_of(inst, state, s) < truth.scale[s] * (1.0 - 1e-9):
+                    small[run, s] = 1
+            decision = decide(inst, rules, state, work, seed, run)
+            if decision.status != PULL:
+                break
+            respond(truth, room, seed, run, state.clock[ROUND] + 1, decision.arm, decision.level, work.observed)
+            absorb(inst, state, work, decision.arm, decision.level, work.observed)
+
+
 def watched(loop: Any, world: Any, problem: Any, policy: Any, extra: Any, seed: int, rounds: int, flags: Any) -> Any:
     """The flags after the loop, with the policy and the world bound in."""
     found, response = faced(policy, problem), world.response()
@@ -141,3 +156,9 @@ def broken_bounds(world: Any, problem: Any, policy: Any, *, runs: int, rounds: i
     best = world.best_arm(problem)
     best = best if best >= 0 else problem.size
     return watched(broken_bound_loop, world, problem, policy, best, seed, rounds, np.zeros((runs, 5), np.int64))
+
+
+def small_noises(world: Any, problem: Any, policy: Any, *, runs: int, rounds: int, seed: int) -> Any:
+    """(runs, 1 + m) flags: whether the largest size of each signal's noise was ever given too small."""
+    flags = np.zeros((runs, 1 + len(problem.safety)), np.int64)
+    return watched(small_noise_loop, world, problem, policy, 0, seed, rounds, flags)

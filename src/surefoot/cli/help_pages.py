@@ -162,6 +162,10 @@ Optional at the top: regularization, level_grid, max_level, max_step. Optional i
 of its weights: it tunes safe-gap and nothing rests on it there, the other
 policies ask for it.
 
+noise may also be "unknown" (Gaussian of one size; optional then: guess, which only
+tunes, and at_most, of a limit noise_at_most, which caps it; for safe-gap),
+"binary" (readings 0 and 1) or ["bounded", lo, hi].
+
 A dial in real units; then levels may be given as text, such as "8 mg":
   [dial]
   unit = "mg"

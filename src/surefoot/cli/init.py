@@ -168,7 +168,7 @@ def noise_in(word: str) -> float | str:
     try:
         number_in(word)
     except InvalidInput:
-        Reward(noise=word)  # type: ignore[arg-type]  # refuses it by name, unless it is a word for noise
+        Reward(noise=word)  # refuses it by name, unless it is a word for noise
         return word
     return positive_in(word)
 

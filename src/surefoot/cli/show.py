@@ -84,13 +84,13 @@ def tell_problem(output: Output, problem: Problem) -> None:
     if problem.size > ARMS_SHOWN:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
-    noise = with_unit(f"{reward.noise:g}", reward.unit)
+    noise = with_unit(reward.law.short, reward.unit)
     out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}"))
     for limit in problem.safety:
         out.print(
             Text(
                 f"Limit    {limit.name} {kept(limit)}, {with_unit(f'{limit.baseline:g}', limit.unit)} when nothing is "
-                f"applied; noise {with_unit(f'{limit.noise:g}', limit.unit)}{said_norm(limit.norm)}"
+                f"applied; noise {with_unit(limit.law.short, limit.unit)}{said_norm(limit.norm)}"
             )
         )
     out.print(

@@ -1,4 +1,5 @@
-"""The natural logarithm, written out: the same last digit on every machine, and no call out of the compiled loop.
+"""The natural logarithm and its inverse, written out: the same last digit on every machine, and no call out of the
+compiled loop.
 
 System libraries differ in the last digit between versions, between CPU and GPU, and replaying a study on another
 machine would then differ too.
@@ -10,6 +11,7 @@ from surefoot.core.kernel import float_bits, float_of_bits, kernel
 
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # the bits of the square root of one half
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # high part exact times small integers
+INVERSE_LN2 = 1.4426950408889634
 
 
 @kernel
@@ -53,3 +55,20 @@ def polynomial(
     lower = (a0 + a1 * r) + (a2 + a3 * r) * square
     upper = (a4 + a5 * r) + (a6 + a7 * r) * square
     return lower + upper * (square * square)
+
+
+@kernel
+def exp(x: float) -> float:
+    """exp(x) within two units in the last place for x up to 700; 0 below -700.
+
+    x = k log 2 + r with |r| at most half of log 2, and exp(r) by thirteen terms of its series.
+    """
+    if x < -700.0:
+        return 0.0
+    k = int(x * INVERSE_LN2 + (0.5 if x > 0.0 else -0.5))
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    near = polynomial(r, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880)
+    far = 1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600 + r / 6227020800))
+    eighth = (r * r) * (r * r) * ((r * r) * (r * r))
+    whole = 1.0 + (r + r * r * (near + far * eighth))
+    return whole * float_of_bits((k + 1023) << 52)

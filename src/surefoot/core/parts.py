@@ -112,6 +112,12 @@ def sets_ball(inst: Instance, params: Any, memory: Any, state: State, s: int) ->
     raise TypeError(UNBOUND)
 
 
+@bound_in
+def sets_noise(inst: Instance, params: Any, memory: Any, state: State, s: int) -> float:
+    """The largest size of the noise of signal s that is possible; infinite while nothing is known."""
+    raise TypeError(UNBOUND)
+
+
 # -- questions to the sets --------------------------------------------------------------------------------------------
 
 
@@ -131,3 +137,9 @@ def bound_leads(inst: Instance, state: State, work: Work, i: int, level_i: float
 def ball_of(inst: Instance, state: State, s: int) -> Ball:
     """The ellipsoid of signal s in this round.                                                      (E3, E4, C1)"""
     return sets_ball(inst, inst.sets, state.sets, state, s)
+
+
+@thin
+def noise_of(inst: Instance, state: State, s: int) -> float:
+    """The largest size of the noise of signal s that is possible in this round.                              (C9)"""
+    return sets_noise(inst, inst.sets, state.sets, state, s)

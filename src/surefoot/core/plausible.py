@@ -4,19 +4,23 @@ from math import inf
 
 from surefoot.core.estimate import arm_width
 from surefoot.core.kernel import rare
-from surefoot.core.parts import ball_of, bound_safety
+from surefoot.core.parts import ball_of, bound_safety, noise_of
 from surefoot.core.state import State, Work
 from surefoot.core.types import Instance, Vector
 
 
-def expect(inst: Instance, state: State, work: Work, k: int, level: float, low: Vector, high: Vector) -> None:
-    """The lowest and the highest mean of every signal when arm k is pulled at this level.                   (E6)
+def expect(
+    inst: Instance, state: State, work: Work, k: int, level: float, low: Vector, high: Vector, noise: Vector
+) -> None:  # fmt: skip
+    """The lowest and the highest mean of every signal when arm k is pulled at this level, and the size of its noise
+    at most.                                                                                                 (E6)
 
     A template, as the loops are; nothing is changed but the bounds in `work`, which every decision computes anew.
     """
     bound_safety(inst, state, work)
     for s in range(len(inst.R)):
         narrow(inst, state, work, s, k, level, low, high)
+        noise[s] = noise_of(inst, state, s)
 
 
 @rare

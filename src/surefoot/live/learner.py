@@ -38,7 +38,9 @@ class Learner:
         self.state = self._faced.new_state()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
         self._one = new_script(1, 1, len(self._faced.inst.R))
-        self._expect, self._low, self._high = expect_of(self._faced), *np.zeros((2, len(self._faced.inst.R)))
+        self._expect, (self._low, self._high, self._noise) = (
+            expect_of(self._faced), np.zeros((3, len(self._faced.inst.R))),
+        )  # fmt: skip
         self._expected_before = False
         self._step(BEGUN)
         self._replay = unchecked(self._replay)  # from here on every argument is of the type of now: see check_script
@@ -93,13 +95,20 @@ class Learner:
     def expected(self, arm: int, level: float) -> tuple[Floats, Floats]:
         """The lowest and the highest mean of each signal, as the core sees it, that is still possible for a pull of
         this arm at this level; infinite where nothing is known.                                             (E6)"""
+        low, high, _ = self.expected_with_noise(arm, level)
+        return low, high
+
+    def expected_with_noise(self, arm: int, level: float) -> tuple[Floats, Floats, Floats]:
+        """The same, and the size of each signal's noise at most.                                        (E6, C9)"""
         if not (0 <= arm < self.problem.size and 0.0 <= level <= 1.0):
             reason = "must be an arm of the problem and a level from 0 to 1"
             raise InvalidInput("pull", (arm, level), reason, "Ask about a pull that can be made.")
-        self._expect(self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high)
+        self._expect(
+            self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high, self._noise
+        )
         if not self._expected_before:
             self._expect, self._expected_before = unchecked(self._expect), True
-        return self._low.copy(), self._high.copy()
+        return self._low.copy(), self._high.copy(), self._noise.copy()
 
     # -- to go on elsewhere -----------------------------------------------------------------------------------
 

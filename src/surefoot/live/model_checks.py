@@ -12,6 +12,9 @@ norm     the weights are longer than the norm that the policy was told          
 Each is an e-process: it starts with 1, and ever reaches 1/alpha with probability at most alpha while the model
 is true, whoever chose the pulls. The level is shared evenly by all tests of all signals, so the chance of any false
 alarm is at most `level` (beside delta_safety, for the limits).                                                (A4)
+
+All are in units of a size that the noise surely does not exceed. A signal whose noise is unknown and has no such bound
+is not tested.
 """
 
 from collections.abc import Sequence
@@ -45,6 +48,7 @@ from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number, some_rows
+from surefoot.problem.norms import noise_laws, noise_sizes
 from surefoot.problem.span import triangle_of
 from surefoot.progress import compiling
 
@@ -89,7 +93,8 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
     """What the alarm reads: the problem, in its units, and the tests that fit what the policy promises."""
     level = number("alarm_level", level, REMEDY, above=0.0, below=1.0)
     n, K = 1 + len(problem.safety), problem.size
-    R = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
+    bounds = np.array([law.bound for law in noise_laws(problem)])
+    R = np.where(bounds < inf, bounds, noise_sizes(problem))
     norms = [problem.reward.norm, *(limit.norm for limit in problem.safety)]
     _, sizes, turns = np.linalg.svd(triangle_of(some_rows(problem.features)), full_matrices=False)
     axes = turns.T / sizes * np.sqrt(K)
@@ -101,6 +106,7 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
         if made[s, NORM]:
             with np.errstate(over="ignore", divide="ignore"):
                 reach[s] = np.minimum(np.sqrt(K) * (R[s] / norm) / sizes, FURTHEST)
+    made[bounds == inf] = False  # every test is one in units of a size that the noise surely does not exceed
     return Watched(
         features=problem.features,
         axes=np.ascontiguousarray(axes),
@@ -108,7 +114,7 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
         R=R,
         eta0=np.array([limit.eta0 for limit in problem.safety]) / R[1:],
         reach=reach,
-        needed=np.where(made, log(made.sum() / level), inf),
+        needed=np.where(made, log(max(made.sum(), 1) / level), inf),
     )
 
 
@@ -210,7 +216,7 @@ class ModelChecks:
     def _finding(self, s: int, test: int) -> Finding:
         memory, stated = self._memory, self.problem.safety[s - 1] if s else self.problem.reward
         norm = (stated.norm or 0.0) if test == NORM else 0.0
-        said = SAID[test].format(noise=stated.noise, norm=norm, least=memory.signals[s, LEAST] * norm)
+        said = SAID[test].format(noise=stated.law.bound, norm=norm, least=memory.signals[s, LEAST] * norm)
         return Finding(
             signal=self._names[s], test=NAMES[test], pulls=int(memory.found[s, test]),
             evidence=float(memory.weight[s, test]), needed=self.needed, message=f"{self._names[s]}: {said}",

@@ -10,7 +10,8 @@ trend    within each arm, and over all arms for those with few rows: the effect 
 
 Both are held for the whole table and for its halves. In an honest order the chance that any of them finds something, at
 whatever number of rows one looks, is at most LEVEL, whoever chose arms and levels: (O1) if the noise of an arm is alike
-in all its rows and of the stated size, (O2) if it is Gaussian, of whatever size.
+in all its rows and of the stated size, (O2) if it is Gaussian, of whatever size. Where no size is stated only (O2) is
+held.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ import numpy as np
 from surefoot.core.types import Indices
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import noise_laws, noise_sizes
 
 LEVEL = 1e-6  # the chance that an honest table is suspected
 FOR_RANKS, FOR_SLOPES, FOR_TREND = 0.5, 0.25, 0.25  # the shares of its parts
@@ -49,14 +51,14 @@ def suspicions(
 ) -> list[Suspicion]:  # fmt: skip
     """Every trend in these results, (P,) and (P, signals) as the core sees them, in the order in which they came."""
     names = ["reward", *(limit.name for limit in problem.safety)]
-    noises = [problem.reward.noise, *(limit.noise for limit in problem.safety)]
     plain, found = whitened(problem)[arms], []
-    for s, (signal, noise) in enumerate(zip(names, noises, strict=True)):
-        values = observed[:, s] / noise
+    for s, (signal, law) in enumerate(zip(names, noise_laws(problem), strict=True)):
+        values = observed[:, s] / noise_sizes(problem)[s]
         for k in np.flatnonzero(np.bincount(arms, minlength=problem.size) >= FEWEST):
             mine, share = arms == k, level / (problem.size * len(names))
             at, seen = levels[mine], values[mine]
-            if has_ranked_trend(at, seen, share) or has_linear_trend(explained(at[:, np.newaxis], at), seen, share / 2):
+            ranked = not law.unknown and has_ranked_trend(at, seen, share)
+            if ranked or has_linear_trend(explained(at[:, np.newaxis], at), seen, share / 2):
                 found.append(suspicion(signal, problem.names[k], int(mine.sum())))
         if has_linear_trend(explained(levels[:, np.newaxis] * plain, levels), values, level / (2 * len(names))):
             found.append(suspicion(signal, None, len(arms)))

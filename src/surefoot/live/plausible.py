@@ -52,10 +52,10 @@ class Surprise:
 def surprises_in(learner: Learner, arm: int, level: float, reward: float, readings: Sequence[float]) -> list[Surprise]:
     """Every value of this result that is not plausible by what the learner knows, the unsafe ones first.        (E6)"""
     problem, found = learner.problem, []
-    low, high = expected(learner, arm, level)
+    low, high, noise = expected(learner, arm, level)
     values = [reward, *(limit.internal(each) for limit, each in zip(problem.safety, readings, strict=True))]
     for s, value in enumerate(values):
-        reach = REACH * noise_of(problem, s)
+        reach = REACH * noise[s]
         if not low[s] - reach <= value <= high[s] + reach:
             told = (reward, *readings)[s]
             found.append(surprise(problem, s, told, low[s] - reach, high[s] + reach, below=bool(value < low[s])))
@@ -78,16 +78,17 @@ def surprises_in_rows(learner: Learner, rows: Iterable[Row]) -> dict[int, list[S
     return found
 
 
-def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats]:
-    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm.  (E6)"""
+def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats, Floats]:
+    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm, and the
+    size of its noise at most.                                                                               (E6)"""
     problem = learner.problem
-    low, high = learner.expected(arm, level)
+    low, high, noise = learner.expected_with_noise(arm, level)
     length = level * float(np.linalg.norm(problem.arms[arm]))
     for s, norm in enumerate((problem.reward.norm, *(limit.norm for limit in problem.safety))):
         if norm is not None:
             low[s] = -length * norm if low[s] == -inf else low[s]
             high[s] = length * norm if high[s] == inf else high[s]
-    return low, high
+    return low, high, noise
 
 
 def surprise(problem: Problem, s: int, value: float, low: float, high: float, *, below: bool) -> Surprise:
@@ -99,8 +100,3 @@ def surprise(problem: Problem, s: int, value: float, low: float, high: float, *,
     limit = problem.safety[s - 1]
     least, most = sorted((float(limit.reading(low)), float(limit.reading(high))))
     return Surprise(limit.name, value, least, most, unit, unsafe=below)
-
-
-def noise_of(problem: Problem, s: int) -> float:
-    """The stated noise of signal s; the reward is signal 0."""
-    return problem.reward.noise if s == 0 else problem.safety[s - 1].noise

@@ -20,8 +20,20 @@ PLAIN = (float, int, list, tuple)
 
 def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, list[float]]:
     """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
-    names = [limit.name for limit in problem.safety]
+    return measured_reward(problem, reward), measured_readings(problem, safety)
+
+
+def measured_reward(problem: Problem, reward: object) -> float:
+    """The reward as it was told."""
     told = number("reward", reward, MEASURED)
+    if not isinstance(problem.reward.noise, float):
+        problem.reward.law.check_reading("reward", told)
+    return told
+
+
+def measured_readings(problem: Problem, safety: Safety) -> list[float]:
+    """The readings in the order of the limits."""
+    names = [limit.name for limit in problem.safety]
     if type(safety) in PLAIN:  # by far the most, and to look further costs as much as all the rest
         readings: list[Any] = list(safety) if isinstance(safety, list | tuple) else [safety]
     elif isinstance(safety, Mapping):
@@ -38,7 +50,11 @@ def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, l
             "safety", safety, f"must have {len(names)} value(s), one for each of {', '.join(names)}",
             "Pass one number for one limit, or a list or mapping for several.",
         )  # fmt: skip
-    return told, [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
+    found = [number(f"safety[{name!r}]", each, MEASURED) for name, each in zip(names, readings, strict=True)]
+    for limit, reading in zip(problem.safety, found, strict=True):
+        if not isinstance(limit.noise, float):
+            limit.law.check_reading(f"safety[{limit.name!r}]", reading)
+    return found
 
 
 def safety_columns(problem: Problem) -> list[str]:

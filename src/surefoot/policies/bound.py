@@ -20,6 +20,7 @@ from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
+from surefoot.problem.norms import noise_sizes, refuse_unknown_noise
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
 
@@ -52,6 +53,8 @@ class Faced(NamedTuple):
 def faced(policy: Policy, problem: Problem) -> Faced:
     """The policy, ready for the problem."""
     plan = policy.plan(problem)
+    if not plan.sets.learns_noise:
+        refuse_unknown_noise(problem, policy.name)
     sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
     plan = plan._replace(sets=sets, own=shapes_of(plan.own))
     return Faced(policy.name, plan, instance_of(problem, plan))
@@ -74,7 +77,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
     return Instance(
         # Compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
         X=np.require(features, np.float64, ["F" if many else "C", "W"]),
-        R=np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)]),
+        R=noise_sizes(problem),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
         dial=dial,
         epsilon=problem.epsilon,
@@ -108,7 +111,7 @@ def is_ready(found: Faced) -> bool:
 
 def expect_of(found: Faced) -> Any:
     """What says which means the results so far still allow."""
-    asked = ("sets_ball", "sets_bound_safety", "all_held", "place_of")
+    asked = ("sets_ball", "sets_bound_safety", "sets_noise", "all_held", "place_of", *found.plan.sets.parts)
     parts = {name: part for name, part in parts_of(found.plan, found.inst.few_columns).items() if name in asked}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterpretedWarning)  # whoever faces the problem is told once, by the loop
@@ -137,7 +140,7 @@ def parts_of(plan: Plan, few_columns: bool = False) -> dict[str, Callable[..., A
     return {
         "decide": plan.decide, "begin_own": plan.begin_own, "sets_begin": sets.begin, "sets_learn": sets.learn,
         "sets_refresh": sets.refresh, "sets_bound_safety": sets.bound_safety, "sets_bound_leads": sets.bound_leads,
-        "sets_ball": sets.ball, **columns_of(few_columns),
+        "sets_ball": sets.ball, "sets_noise": sets.noise, **columns_of(few_columns), **sets.parts,
     }  # fmt: skip
 
 

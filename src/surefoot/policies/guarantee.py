@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from surefoot.problem import Problem
-from surefoot.problem.norms import norms_of
+from surefoot.problem.norms import noise_laws, norms_of, refuse_unknown_noise
 from surefoot.problem.units import reading_in_words
 
 WITHIN_EPSILON = "within-epsilon"  # (b)
@@ -49,8 +49,12 @@ def promise(
     keeps_limits: bool = True,
     null_pull: bool = True,
     leans_on_norms: bool = True,
+    learns_noise: bool = False,
 ) -> Guarantee:
-    """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls."""
+    """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls. Only what
+    learns the size of the noise can promise anything where that is unknown."""
+    if not learns_noise:
+        refuse_unknown_noise(problem, "what is asked for")
     signals = signal_assumptions(problem, leans_on_norms)
     return Guarantee(
         kind=kind,
@@ -67,11 +71,11 @@ def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...
     norms: list[float | None] = [None] * (1 + len(problem.safety))
     if leans_on_norms:
         norms = norms_of(problem).tolist()
-    signals = [("reward", problem.reward.noise), *((limit.name, limit.noise) for limit in problem.safety)]
+    names = ["reward", *(limit.name for limit in problem.safety)]
     return tuple(
-        f"{name}: linear in the applied features, noise {noise:g}-sub-Gaussian given the past"
+        f"{name}: linear in the applied features, {law.said}"
         + ("" if norm is None else f", weights of norm at most {norm:g} (the promise leans on it)")
-        for (name, noise), norm in zip(signals, norms, strict=True)
+        for name, law, norm in zip(names, noise_laws(problem), norms, strict=True)
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.core.grams import Grams, multiples_of_identity
 from surefoot.core.types import Vector
 from surefoot.problem import Problem
-from surefoot.problem.norms import norms_of
+from surefoot.problem.norms import noise_sizes, norms_of
 from surefoot.problem.settings import LEAST_REGULARIZATION
 from surefoot.sets import bias_free, ellipsoid, mixtures, own_pulls
 from surefoot.sets.linked import linked
@@ -48,7 +48,7 @@ def sets_for(problem: Problem, reward: str, safety: str) -> tuple[Grams, Confide
 
 def own_regularization(problem: Problem) -> Vector:
     """The regularisation that suits each signal by itself, R^2 d / D^2, where its set pays no bias for another."""
-    noise = np.array([problem.reward.noise, *(limit.noise for limit in problem.safety)])
+    noise = noise_sizes(problem)
     X = problem.features
     longest = float(np.sqrt((X * X).sum(axis=1).max()))
     least: Vector = np.maximum(X.shape[1] * (noise / norms_of(problem)) ** 2, LEAST_REGULARIZATION * longest * longest)
@@ -59,7 +59,7 @@ def boundaries_for(problem: Problem, delta: Vector) -> Vector:
     """(2 n, 3) the boundaries of every arm's own pulls; those of the reward are not used."""
     information = mixtures.planned_information(problem)
     table = np.ones((2 * len(delta), 3))
-    for s, limit in enumerate(problem.safety, start=1):
+    for s, R in enumerate(noise_sizes(problem).tolist()[1:], start=1):
         alpha = delta[s] / (2 * problem.size)
-        table[2 * s] = table[2 * s + 1] = mixtures.half_normal(alpha, limit.noise, information[s])
+        table[2 * s] = table[2 * s + 1] = mixtures.half_normal(alpha, R, information[s])
     return table

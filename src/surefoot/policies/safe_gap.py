@@ -12,6 +12,9 @@ pull      what narrows the gap most, by reward and by levels together           
 No bound on the weights is in any of its sets: the norms of a problem, where they are stated, only tune. delta pays for
 the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not lean on
 delta_safety, which pays for the certified levels alone.
+
+Noise of unknown size costs no share of its own: it is learned within the event of every ellipsoid and of every aim, so
+what pays for the set pays for the size too (C8).
 """
 
 import weakref
@@ -24,21 +27,23 @@ import numpy as np
 from surefoot.core.columns import are_many
 from surefoot.core.coordinates import evened, information
 from surefoot.core.grams import least_squares
-from surefoot.core.kernel import kernel
+from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
-from surefoot.core.parts import bound_leads, bound_safety
+from surefoot.core.parts import ball_of, bound_leads, bound_safety
 from surefoot.core.pulls import decisive_pull, spanning_pull
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Tensor
+from surefoot.core.types import BREAKDOWN, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Nothing, Tensor
 from surefoot.errors import InvalidInput
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
 from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
 from surefoot.problem.checks import some_rows
+from surefoot.problem.norms import noise_laws, noise_sizes
 from surefoot.problem.span import triangle_of
 from surefoot.sets import directional, mixtures, norm_free
+from surefoot.sets.unknown_noise import mixture_for
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
 REWARD_ELLIPSOID, OPTIMISTIC_LEVELS = 0.05, 0.1
@@ -69,19 +74,27 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     bound_safety(inst, state, work)  # (S1)
     sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
     if state.estimate.spanned[inst.gram_of[0]] == 0:  # only the known levels are certified
-        reachable(inst.dial, state.levels, work.reach)
-        k = spanning_pull(inst, state, work)  # (S0)
-        return Decision(PULL, EXPLORING, k, work.reach[k], NULL, 0.0, NULL, inf)
+        return exploring(inst, state, work)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
     race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
+    if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
+        return exploring(inst, state, work)
     k, level = 0, 0.0
     if status == PULL:
         reachable(inst.dial, state.levels, work.reach)  # (S4)
         k = decisive_pull(inst, state, work, race)  # (G7)
         level = work.reach[k]
     return Decision(status, DECIDING, k, level, race.leader, race.leader_level, race.challenger, race.gap)
+
+
+@rare
+def exploring(inst: Instance, state: State, work: Work) -> Decision:
+    """The pull that makes most known of where the least is, while nothing can be said of the race.              (S0)"""
+    reachable(inst.dial, state.levels, work.reach)
+    k = spanning_pull(inst, state, work)
+    return Decision(PULL, EXPLORING, k, work.reach[k], NULL, 0.0, NULL, inf)
 
 
 @dataclass(frozen=True)
@@ -105,7 +118,7 @@ class SafeGap:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
-        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta, leans_on_norms=False)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta, leans_on_norms=False, learns_noise=True)
 
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
@@ -117,9 +130,11 @@ class SafeGap:
         high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
         most = np.array([reward] + [problem.delta_safety / m * CONTRADICTION] * m)
         prior = np.array([REWARD_PRIOR] + [SAFETY_PRIOR] * m) * np.array(mixtures.planned_information(problem))
-        ball = norm_free.Params(prior, -np.log(low), -np.log(high), -np.log(most))
+        unknown = any(law.unknown for law in noise_laws(problem))
+        mixture = mixture_for(problem) if unknown else Nothing()
+        ball = norm_free.Params(prior, -np.log(low), -np.log(high), -np.log(most), mixture)
         near, far = reward_boundaries(problem)
-        switch = mixtures.crossing(near, far, problem.reward.noise)
+        switch = mixtures.crossing(near, far, float(noise_sizes(problem)[0]))
         at_once = self.opening == "at-once"
         params = directional.Params(
             ball,
@@ -184,18 +199,18 @@ def safety_boundaries(problem: Problem, at_once: bool) -> tuple[Matrix, Tensor]:
     order = np.full(room, float(room)) if at_once else np.arange(1.0, room + 1.0)
     shares = 1.0 / (order * (1.0 / order).sum())
     high, low = np.ones((m, 3)), np.ones((m, room, 3))
-    for s, limit in enumerate(problem.safety):
-        high[s] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), limit.noise, information[1 + s])
+    for s, R in enumerate(noise_sizes(problem)[1:].tolist()):
+        high[s] = mixtures.half_normal(levels * (1.0 - SAFETY_ELLIPSOID), R, information[1 + s])
         for n in range(room):
             too_high = certified * (1.0 - SAFETY_ELLIPSOID) * shares[n]
-            low[s, n] = mixtures.half_normal(too_high, limit.noise, information[1 + s])
+            low[s, n] = mixtures.half_normal(too_high, R, information[1 + s])
     return high, low
 
 
 def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Boundary]:
     """NEAR, for differences of a few epsilon, and FAR, for larger ones.                                     (C7)"""
     alpha = problem.delta * (1.0 - REWARD_ELLIPSOID - OPTIMISTIC_LEVELS)
-    R, epsilon = problem.reward.noise, mixtures.finest_difference(problem)
+    R, epsilon = float(noise_sizes(problem)[0]), mixtures.finest_difference(problem)
     near = mixtures.boundary(alpha * (1.0 - FAR_SHARE), R, centre=2.0 * epsilon / R**2, spread=epsilon / R**2)
     planned = mixtures.planned_information(problem)[0]
     return near, mixtures.half_normal(alpha * FAR_SHARE, R, FAR_PRIOR * planned)

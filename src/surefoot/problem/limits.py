@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from math import exp, log, sqrt
 from typing import TypeVar
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, positive, text
+from surefoot.problem.noise import (
+    CAP,
+    GUESS,
+    OTHERWISE,
+    Noise,
+    NoiseLaw,
+    checked_noise,
+    checked_size,
+    law_of,
+    plain_noise,
+)
 from surefoot.problem.units import checked_unit, with_unit
 
 Readings = TypeVar("Readings", float, Floats)
 
-_NOISE = "Give the sub-Gaussian scale of its noise; for Gaussian noise that is the standard deviation."
 _NORM = "Give an upper bound on the length of its unknown weights, or leave it out."
 _RISK = "Choose the chance that a single reading crosses the limit, for example 0.01."
 _LIMITS = "Pass a list of Limit(name, at_least=... or at_most=..., noise=...)."
 
 MEAN, READINGS = "mean", "readings"  # what a limit covers
+ROOM_FOR_NOISE = 5.0  # the room between baseline and limit, in sizes of noise, where nobody guesses any
 _SMALLEST_RISK = 1e-300  # it has a finite logarithm
 
 HINTS = {
@@ -38,24 +49,41 @@ HINTS = {
 
 @dataclass(frozen=True)
 class Reward:
-    """The signal to maximise: its noise scale R, and if one is known a bound D on the length of its weights. Its unit
-    is shown with every number of it.
+    """The signal to maximise: its noise, and if one is known a bound D on the length of its weights. Its
+    unit is shown with every number of it.
 
     For SafeGap the norm is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
+
+    noise    a number R (R-sub-Gaussian), "unknown" (Gaussian of one size for all arms, levels and rounds; for SafeGap),
+             "binary" (rewards 0 and 1) or ("bounded", lo, hi). Noise that grows with the level, and rewards that are
+             coarsely rounded, are not of one size: state a number that is certainly large enough
+    guess    about how large unknown noise is: it only tunes
+    at_most  a size that unknown noise certainly does not exceed
     """
 
-    noise: float
+    noise: Noise
     norm: float | None = None
     unit: str | None = None
+    guess: float | None = None
+    at_most: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", checked_unit("reward.unit", self.unit))
-        object.__setattr__(self, "noise", positive("reward.noise", self.noise, _NOISE))
+        object.__setattr__(self, "noise", checked_noise("reward.noise", self.noise))
         object.__setattr__(self, "norm", _norm("reward.norm", self.norm))
+        object.__setattr__(self, "guess", checked_size("reward.guess", self.guess, GUESS))
+        object.__setattr__(self, "at_most", checked_size("reward.at_most", self.at_most, CAP))
+        law_of("reward.noise", self.noise, self.guess, self.at_most, "at_most")
+
+    @property
+    def law(self) -> NoiseLaw:
+        """What is stated about its noise."""
+        return law_of("reward.noise", self.noise, self.guess, self.at_most, "at_most")
 
     def to_dict(self) -> dict[str, object]:
         """The reward as a table for a file."""
-        return {"noise": self.noise, **_stated(norm=self.norm), **_stated(unit=self.unit)}
+        noise = plain_noise(self.noise, self.guess, self.at_most, "at_most")
+        return {**noise, **_stated(norm=self.norm), **_stated(unit=self.unit)}
 
 
 @dataclass(frozen=True)
@@ -69,6 +97,10 @@ class Limit:
     lie beyond. With covers="readings" it is tightened by noise * sqrt(2 log(1/reading_risk)), so that each single
     reading keeps it with probability 1 - reading_risk given the past. Then "safe" means the tightened limit
     everywhere, also for the known safe level and for the best safe option.
+
+    noise          a number R_s, "unknown", "binary" or ("bounded", lo, hi), as for `Reward`
+    guess          about how large unknown noise is: it only tunes
+    noise_at_most  a size that unknown noise certainly does not exceed
     """
 
     name: str
@@ -76,10 +108,12 @@ class Limit:
     at_least: float | None = None
     at_most: float | None = None
     baseline: float = 0.0
-    noise: float
+    noise: Noise
     norm: float | None = None
     covers: str = MEAN
     reading_risk: float | None = None
+    guess: float | None = None
+    noise_at_most: float | None = None
     unit: str | None = None  # in which it is read, to be shown with every number of it
 
     def __post_init__(self) -> None:
@@ -94,8 +128,11 @@ class Limit:
         units = "Give it in the units of the signal."
         for field in (side, "baseline"):
             object.__setattr__(self, field, number(self._field(field), getattr(self, field), units))
-        object.__setattr__(self, "noise", positive(self._field("noise"), self.noise, _NOISE))
+        object.__setattr__(self, "noise", checked_noise(self._field("noise"), self.noise))
         object.__setattr__(self, "norm", _norm(self._field("norm"), self.norm))
+        for field, remedy in (("guess", GUESS), ("noise_at_most", CAP)):
+            object.__setattr__(self, field, checked_size(self._field(field), getattr(self, field), remedy))
+        self._stated_law()
         self._check_covers()
         if not self.internal(self.limit) < 0.0:
             where, other = ("below", "at_most") if self.sign > 0 else ("above", "at_least")
@@ -104,6 +141,12 @@ class Limit:
             raise InvalidInput(self._field(side), self.limit, reason, remedy)
         if not self.eta0 < 0.0:
             raise InvalidInput(self._field("reading_risk"), self.reading_risk, *self._no_room())
+
+    @property
+    def law(self) -> NoiseLaw:
+        """What is stated about its noise; where not even a guess is, a fifth of the room to the limit is guessed."""
+        law = self._stated_law()
+        return law if law.size is not None else replace(law, size=-self.internal(self.limit) / ROOM_FOR_NOISE)
 
     @property
     def limit(self) -> float:
@@ -128,7 +171,7 @@ class Limit:
     @property
     def margin(self) -> float:
         """How far inside the limit the mean must stay: 0, unless the limit covers readings.                    (S5)"""
-        return 0.0 if self.reading_risk is None else self.noise * sqrt(2.0 * log(1.0 / self.reading_risk))
+        return 0.0 if self.reading_risk is None else self.law.bound * sqrt(2.0 * log(1.0 / self.reading_risk))
 
     @property
     def mean_limit(self) -> float:
@@ -146,7 +189,8 @@ class Limit:
     def to_dict(self) -> dict[str, object]:
         """The limit as a table for a file."""
         side = "at_least" if self.at_least is not None else "at_most"
-        numbers = {side: self.limit, "baseline": self.baseline, "noise": self.noise, **_stated(norm=self.norm)}
+        noise = plain_noise(self.noise, self.guess, self.noise_at_most, "noise_at_most")
+        numbers = {side: self.limit, "baseline": self.baseline, **noise, **_stated(norm=self.norm)}
         covers = {} if self.reading_risk is None else {"covers": self.covers, "reading_risk": self.reading_risk}
         return {"name": self.name, **numbers, **covers, **_stated(unit=self.unit)}
 
@@ -157,6 +201,10 @@ class Limit:
             raise InvalidInput(self._field("covers"), self.covers, f"must be {MEAN!r} or {READINGS!r}", remedy)
         field = self._field("reading_risk")
         if self.covers == READINGS:
+            if self._stated_law().unknown:
+                reason = "must be 'mean' where the noise is unknown: how far readings scatter is not known in advance"
+                remedy = "Let the limit cover the mean, or state a size that the noise certainly does not exceed."
+                raise InvalidInput(self._field("covers"), self.covers, reason, remedy)
             if self.reading_risk is None:
                 raise InvalidInput(field, ABSENT, "is needed where a limit covers readings", _RISK)
             risk = number(field, self.reading_risk, _RISK, at_least=_SMALLEST_RISK, below=1.0)
@@ -168,13 +216,17 @@ class Limit:
     def _no_room(self) -> tuple[str, str]:
         """Why a limit on readings cannot be kept at all, and what would help."""
         room = -self.internal(self.limit)
-        least = exp(-0.5 * (room / self.noise) ** 2)
+        least = exp(-0.5 * (room / self.law.bound) ** 2)
         reason = (
             f"asks the mean to stay {self.margin:.4g} inside the limit {self.limit:g}, and the baseline "
             f"{self.baseline:g} is only {room:.4g} away from it: even with nothing applied readings would cross it"
         )
         larger = f"Allow a risk above {least:.3g}, move" if least < 1.0 else "Move"
         return reason, f"{larger} the limit away from the baseline, or measure with less noise."
+
+    def _stated_law(self) -> NoiseLaw:
+        """The noise as it is stated, without a guess of our own."""
+        return law_of(self._field("noise"), self.noise, self.guess, self.noise_at_most, "noise_at_most")
 
     def _field(self, name: str) -> str:
         return f"safety[{self.name!r}].{name}"
@@ -207,7 +259,7 @@ def checked_limits(safety: object) -> tuple[Limit, ...]:
 
 def reward_in(table: object) -> Reward:
     """The reward that a table of a file describes."""
-    given = _table("reward", table, required=("noise",), optional=("norm", "unit"))
+    given = _table("reward", table, required=("noise",), optional=("norm", "guess", "at_most", "unit"))
     return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
 
 
@@ -217,7 +269,8 @@ def limits_in(tables: object) -> list[Limit]:
     if not isinstance(listed, list | tuple):
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
-    optional = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk", "unit")
+    stated = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk", "unit")
+    optional = (*stated, "guess", "noise_at_most")
     given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 
@@ -231,6 +284,6 @@ def _table(
     known_keys(where, table, (*required, *optional), HINTS)
     missing = next((key for key in required if key not in table), None)
     if missing is not None:
-        remedy = _NOISE if missing == "noise" else "Give the limit a short name."
+        remedy = OTHERWISE if missing == "noise" else "Give the limit a short name."
         raise InvalidInput(f"{where}.{missing}", ABSENT, "is required", remedy)
     return table

@@ -1,12 +1,15 @@
-"""The norms of a problem, for whoever leans on them: one that is not stated is asked for by name."""
+"""The norms and the noise of a problem, for whoever leans on them: what is not stated is asked for by name."""
 
 import numpy as np
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats
+from surefoot.problem.noise import UNKNOWN, NoiseLaw, guessed_for
 from surefoot.problem.problem import Problem
 
 REMEDY = "State norm = a bound on the length of its weights that is certainly true, or use SafeGap, which needs none."
+TUNED = 0.8  # of the guess
+OTHER_POLICY = "State a size that the noise certainly does not exceed, or use SafeGap, which needs none."
 
 
 def norms_of(problem: Problem) -> Floats:
@@ -19,3 +22,25 @@ def norms_of(problem: Problem) -> Floats:
             raise InvalidInput(field, ABSENT, "is not stated, and what is asked for leans on it", REMEDY)
         found.append(norm)
     return np.array(found)
+
+
+def noise_laws(problem: Problem) -> tuple[NoiseLaw, ...]:
+    """What is stated about the noise of the reward and of each limit."""
+    return guessed_for(problem.reward.law, problem.epsilon), *(limit.law for limit in problem.safety)
+
+
+def noise_sizes(problem: Problem) -> Floats:
+    """The number that stands for the noise of each signal, the reward first: a bound, or what it is tuned by.
+
+    That is a little less than what is guessed: a guess that is too large costs more than one as much too small.
+    """
+    laws = noise_laws(problem)
+    return np.array([TUNED * law.size if law.unknown else law.size for law in laws], dtype=np.float64)  # type: ignore[operator]
+
+
+def refuse_unknown_noise(problem: Problem, who: str) -> None:
+    """Refuses a problem with noise of unknown size, by the name of the signal, on behalf of who has to know it."""
+    fields = ["reward.noise", *(f"safety[{limit.name!r}].noise" for limit in problem.safety)]
+    for field, law in zip(fields, noise_laws(problem), strict=True):
+        if law.unknown:
+            raise InvalidInput(field, UNKNOWN, f"is not stated, and {who} leans on it", OTHER_POLICY)

@@ -10,6 +10,7 @@ from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vecto
 from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, take_in, turned, turned2, weight_of
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
+from surefoot.sets.sizes import begin_sizes, learn_size
 
 if TYPE_CHECKING:
     from surefoot.sets.directional import Memory, Params
@@ -21,6 +22,7 @@ NO_QUESTION = 1e-13  # a square below this share of the two that it is the diffe
 def begin(inst: Instance, params: "Params", memory: "Memory") -> None:
     """No aim is open, or all are."""
     memory.compared[0] = NULL
+    begin_sizes(inst, params.ball.mixture, memory.ball.sizes)
     for k in range(len(inst.X) if params.at_once else 0):
         open_aim(memory.reward, k)
         open_aim(memory.safety, k)
@@ -60,6 +62,7 @@ def learn(
 ) -> None:
     """The aims after a pull of arm k at level gamma, before the estimate changes.                           (C5)"""
     learn_uncut(inst, memory.ball, k, gamma)
+    learn_size(inst, params.ball.mixture, memory.ball.sizes, state, k, gamma, observed)
     if state.estimate.spanned[inst.gram_of[0]] == 0:
         return  # weights of 0: nothing points anywhere yet
     i, j = state.clock[LEADER], state.clock[CHALLENGER]

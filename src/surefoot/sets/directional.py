@@ -32,13 +32,15 @@ from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, V
 from surefoot.sets import norm_free
 from surefoot.sets.aims import Aims, new_aims, open_aim
 from surefoot.sets.asking import begin, compare_with, learn, refresh
-from surefoot.sets.boundaries import boundary, growth, height
+from surefoot.sets.boundaries import growth
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
-from surefoot.sets.norm_free import radius_at
-from surefoot.sets.protocol import ConfidenceSet
+from surefoot.sets.norm_free import radius_at, square_at
+from surefoot.sets.protocol import ConfidenceSet, stated_noise
+from surefoot.sets.sizes import KNOWN_NOISE, height_of, size_now
+from surefoot.sets.unknown_noise import UNKNOWN_NOISE, Mixture, largest_size
 
-NAME = "directional"
+NAME, NAME_UNKNOWN = "directional", "directional, noise unknown"
 AT_ONCE, LATE = 2, 3  # versions: all aims are open from the first pull on, or each when it is needed
 MOST_OPEN = 4096  # targets of either kind; those that come later are left to the ellipsoid
 NEAR, FAR = 0, 1  # boundaries of the reward's aims
@@ -74,14 +76,16 @@ class Memory(NamedTuple):
 def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
     """The set with these parameters for K arms in d dimensions and m limits."""
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
+    unknown = isinstance(params.ball.mixture, Mixture)
     memory = Memory(
-        ball=norm_free.memory_for(1 + m, d), reward=new_aims(K + 1, reward, 1, d), safety=new_aims(K, safety, m, d),
-        compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
+        ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d),
+        safety=new_aims(K, safety, m, d), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
         image2=np.zeros(d), b=np.zeros(d),
     )  # fmt: skip
     return ConfidenceSet(
-        NAME, AT_ONCE if params.at_once else LATE, params, memory, bound_safety=bound_safety, bound_leads=bound_leads,
-        begin=begin, learn=learn, refresh=refresh, ball=ball,
+        NAME_UNKNOWN if unknown else NAME, AT_ONCE if params.at_once else LATE, params, memory,
+        bound_safety=bound_safety, bound_leads=bound_leads, begin=begin, learn=learn, refresh=refresh, ball=ball,
+        parts=UNKNOWN_NOISE if unknown else KNOWN_NOISE, noise=noise if unknown else stated_noise, learns_noise=unknown,
     )  # fmt: skip
 
 
@@ -92,6 +96,12 @@ def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
 def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> Ball:
     """The ellipsoid of signal s, uncut.                                                                     (C2)"""
     return uncut(inst, params.ball, memory.ball, state, s)
+
+
+@kernel
+def noise(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> float:
+    """The largest size of the noise of signal s that the event of its ellipsoid allows.                     (C9)"""
+    return largest_size(memory.ball.sizes, s, square_at(memory.ball, s, params.ball.log_inv_delta[s]))
 
 
 @kernel
@@ -122,7 +132,7 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
         radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
         lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
-        if not radius_low < inf:
+        if not max(radius_low, radius_high, radius_most) < inf:
             know_nothing(v, est, lower, upper, most)
             continue
         for k in range(len(est)):
@@ -155,7 +165,7 @@ def cut_safety(
     Not of an arm that the ellipsoid already shows to be safe at full level: no aim could raise that.
     """
     estimate, aims, each = state.estimate, memory.safety, len(inst.R) - 1
-    g, R, c, low_table = inst.gram_of[s], inst.R[s], params.ball.prior[s], params.low[s - 1]
+    g, c, low_table = inst.gram_of[s], params.ball.prior[s], params.low[s - 1]
     v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
     for n in range(aims.opened[0]):
         k, a = aims.target[n], n * each + s - 1
@@ -166,8 +176,8 @@ def cut_safety(
         along, fit = aims.own[a] + c * aims.own2[a], aims.fit[a] + c * aims.fit2[a]
         information, rest = aims.information[a], aims.rest[a]
         log_growth = growth(params.high, s - 1, information)  # both sides have one rho
-        low = height(low_table, n, R, information, log_growth) - rest
-        high = height(params.high, s - 1, R, information, log_growth) + rest
+        low = height_of(inst, memory.ball.sizes, s, low_table, n, information, log_growth) - rest
+        high = height_of(inst, memory.ball.sizes, s, params.high, s - 1, information, log_growth) + rest
         below = furthest(radius_low * length, square, along, fit, low, radius_low)
         above = furthest(radius_high * length, square, along, fit, high, radius_high)
         bounds.lower[s - 1, k] = estimate.est[s, k] - below
@@ -199,20 +209,20 @@ def bound_leads(
     far, uncut_lead = first_largest(bounds.room, K + 1)
     compare_with(inst, memory, state, i)
     largest, cut = uncut_lead, False
-    for n in range(aims.opened[0]):
+    for n in range(aims.opened[0] if found.radius < inf else 0):  # of nothing known no half-space cuts anything off
         j = aims.target[n]
         if bounds.lead[j] > largest and j != i:
             cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, n)
             if bounds.lead[j] > largest:
                 largest, cut = bounds.lead[j], True
-    memory.close[0] = 1.0 if is_close(inst, params, state, levels, i, level_i, far) else 0.0
+    memory.close[0] = 1.0 if is_close(inst, params, memory, state, levels, i, level_i, far) else 0.0
     if not cut and far != i and memory.close[0] == 1.0:
         open_aim(memory.reward, far)
 
 
 @kernel
 def is_close(
-    inst: Instance, params: Params, state: State, levels: Vector, i: int, level_i: float, j: int
+    inst: Instance, params: Params, memory: Memory, state: State, levels: Vector, i: int, level_i: float, j: int
 ) -> bool:  # fmt: skip
     """Whether an aim at arm j, or at the null pull, would decide before many times the pulls so far have been made.
 
@@ -225,7 +235,7 @@ def is_close(
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
     behind = level_i * estimate.est[0, x_i] - level_j * estimate.est[0, x_j]
     square = squared_norm(inst, estimate, inst.gram_of[0], x_j, level_j, x_i, level_i)
-    width = inst.R[0] * sqrt(params.reward[NEAR, 1] * square)
+    width = size_now(inst, memory.ball.sizes, 0) * sqrt(params.reward[NEAR, 1] * square)
     return bool(width <= params.within * (params.finest + max(behind, 0.0)))
 
 
@@ -243,7 +253,9 @@ def cut_lead(
     along = level_j * (aims.own[n] + c * aims.own2[n]) - level_i * (aims.rival[n] + c * aims.rival2[n])
     fit = aims.fit[n] + c * aims.fit2[n]
     row = NEAR if aims.information[n] >= params.switch else FAR  # for differences of a few epsilon, or early larger
-    bound = boundary(params.reward, row, inst.R[0], aims.information[n]) + aims.rest[n]
+    information = aims.information[n]
+    log_growth = growth(params.reward, row, information)
+    bound = height_of(inst, memory.ball.sizes, 0, params.reward, row, information, log_growth) + aims.rest[n]
     full = found.radius * sqrt(square)
     width = furthest(full, square, along, fit, bound, found.radius)
     bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width

@@ -28,7 +28,8 @@ def linked(*sets: ConfidenceSet) -> ConfidenceSet:
     kernels = {name: link(name, getattr(first, name), getattr(rest, name)) for name in LINKS}
     return ConfidenceSet(
         name=f"{first.name} + {rest.name}", version=0, params=Pair(first.params, rest.params),
-        memory=Pair(first.memory, rest.memory), ball=ball_of_first(first.ball), links=tuple(sets), **kernels,
+        memory=Pair(first.memory, rest.memory), ball=ball_of_first(first.ball), links=tuple(sets),
+        parts={**rest.parts, **first.parts}, **kernels,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.problem import Problem
+from surefoot.problem.norms import noise_sizes
 
 LARGEST_ALPHA = 0.25  # a boundary for a larger error is this one, which is stricter
 LARGEST = 30.0  # the largest reward to plan for, in multiples of epsilon, where no norm is stated
@@ -55,7 +56,7 @@ def largest_value(problem: Problem) -> float:
     It is planned with and never leaned on. Without norm and epsilon, the noise is the only scale there is.
     """
     if problem.reward.norm is None:
-        return LARGEST * problem.epsilon or problem.reward.noise
+        return LARGEST * problem.epsilon or float(noise_sizes(problem)[0])
     longest = float(np.abs(problem.features).max())
     return problem.reward.norm * longest * float(np.sqrt(((problem.features / longest) ** 2).sum(axis=1).max()))
 
@@ -72,8 +73,11 @@ def planned_information(problem: Problem) -> list[float]:
     error of |eta0| epsilon/S that moves the best value by epsilon.
     """
     S, epsilon = largest_value(problem), finest_difference(problem)
-    reward = problem.reward.noise**2 / (S * epsilon) if S > 0.0 else 1.0
-    return [reward, *(limit.noise**2 * S / (limit.eta0**2 * epsilon) if S > 0.0 else 1.0 for limit in problem.safety)]
+    R, *sizes = noise_sizes(problem).tolist()
+    if not S > 0.0:
+        return [1.0] * (1 + len(sizes))
+    limits = zip(sizes, problem.safety, strict=True)
+    return [R**2 / (S * epsilon), *(size**2 * S / (limit.eta0**2 * epsilon) for size, limit in limits)]
 
 
 def crossing(near: Boundary, far: Boundary, R: float) -> float:

@@ -8,8 +8,8 @@ Before the pulls span nothing is known and the radius is infinite. The set needs
 (`core.grams.least_squares`).
 """
 
-from math import inf, sqrt
-from typing import NamedTuple
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, transposed_solve
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.state import State
-from surefoot.core.types import Ball, Instance, Matrix, Tensor, Vector
+from surefoot.core.types import Ball, Instance, Matrix, Nothing, Tensor, Vector
+from surefoot.sets.sizes import radius_of
+from surefoot.sets.unknown_noise import new_sizes
 
 
 class Params(NamedTuple):
@@ -27,6 +29,7 @@ class Params(NamedTuple):
     log_inv_delta: Vector  # (n,) log(1/delta) as far as the set bounds from below
     log_inv_delta_high: Vector  # (n,) the same as far as it bounds from above
     log_inv_delta_most: Vector  # (n,) the same for upper ends that all arms together may be refuted by
+    mixture: Any = Nothing()  # over the sizes of noise, where one is unknown (C8)
 
 
 class Memory(NamedTuple):
@@ -37,11 +40,13 @@ class Memory(NamedTuple):
     A: Matrix  # (d, d) room
     u: Vector  # (d,) room
     w: Vector  # (d,) room
+    sizes: Any  # of the noise, where one is unknown (C8); else an empty array
 
 
-def memory_for(n: int, d: int) -> Memory:
+def memory_for(n: int, d: int, unknown: bool = False) -> Memory:
     """Memory of zeros for n signals in d dimensions."""
-    return Memory(np.zeros((n, d, d)), np.zeros(n), np.zeros((d, d)), np.zeros(d), np.zeros(d))
+    sizes = new_sizes(n) if unknown else np.zeros(0)
+    return Memory(np.zeros((n, d, d)), np.zeros(n), np.zeros((d, d)), np.zeros(d), np.zeros(d), sizes)
 
 
 # -- kernels ----------------------------------------------------------------------------------------------------------
@@ -59,8 +64,14 @@ def radius_at(inst: Instance, memory: Memory, state: State, s: int, log_inv_delt
     """The radius of signal s's ellipsoid that fails with probability delta at most.                         (C2)"""
     if state.estimate.spanned[inst.gram_of[s]] == 0:
         return inf
+    return radius_of(inst, memory.sizes, s, square_at(memory, s, log_inv_delta))
+
+
+@thin
+def square_at(memory: Memory, s: int, log_inv_delta: float) -> float:
+    """The squared radius in units of the noise.                                                             (C2)"""
     square: float = 2.0 * log_inv_delta + max(memory.log_det[s], 0.0)
-    return float(inst.R[s] * sqrt(square))
+    return square
 
 
 @kernel

@@ -3,8 +3,8 @@
 `surefoot.testing.SetContract` holds a set to it, and measures how often the truth leaves its bounds.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.core.kernel import thin
@@ -43,6 +43,12 @@ def no_lead_bounds(
     """A set that says nothing about leads."""
 
 
+@thin
+def stated_noise(inst: Instance, params: Any, memory: Any, state: State, s: int) -> float:
+    """A set that leans on the stated size of the noise."""
+    return float(inst.R[s])
+
+
 @dataclass(frozen=True)
 class ConfidenceSet:
     """A confidence set for one problem. The first of several fills the bounds in, each further one cuts them.
@@ -62,6 +68,9 @@ class ConfidenceSet:
     learn: Kernel = nothing_learned  # (inst, params, memory, state, k, gamma, observed), before the estimate changes
     refresh: Kernel = nothing_refreshed  # (inst, params, memory, state, scratch, g)
     ball: Kernel | None = None  # (inst, params, memory, state, s) -> Ball
+    noise: Kernel = stated_noise  # (inst, params, memory, state, s) -> the largest size of noise that is possible
+    learns_noise: bool = False  # whether it holds where the size of the noise is unknown
+    parts: Mapping[str, Kernel] = field(default_factory=dict)  # what is bound to names of its own kernels
     links: tuple["ConfidenceSet", ...] = ()  # what it is made of, where it is several
 
     @property

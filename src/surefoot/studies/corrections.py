@@ -11,10 +11,9 @@ from surefoot.errors import Implausible, InvalidInput, counted
 from surefoot.live.ledger import Told
 from surefoot.live.plausible import surprises_in
 from surefoot.live.pulls import Outcome
-from surefoot.live.readings import MEASURED, Safety, measured, packed, unpacked
+from surefoot.live.readings import Safety, measured_readings, measured_reward, packed, unpacked
 from surefoot.live.revisable import Revision
 from surefoot.problem import Problem
-from surefoot.problem.checks import number as checked_number
 from surefoot.problem.units import level_in_words, reading_in_words
 from surefoot.storage.protocol import Events
 from surefoot.studies import events
@@ -58,8 +57,8 @@ class New:
     def __init__(self, problem: Problem, reward: float | None, safety: Safety | None) -> None:
         if reward is None and safety is None:
             raise InvalidInput("reward", None, "a correction says what the right value is", "Give reward or safety.")
-        self.reward = None if reward is None else checked_number("reward", reward, MEASURED)
-        self.readings = None if safety is None else packed(measured(problem, 0.0, safety)[1])
+        self.reward = None if reward is None else measured_reward(problem, reward)
+        self.readings = None if safety is None else packed(measured_readings(problem, safety))
 
     def over(self, old: Told) -> Told:
         """The whole result."""

@@ -43,10 +43,13 @@ def late_events(problem: Problem, ledger: StudyLedger, stored: Events, number: i
 
 
 def far_beyond(problem: Problem, readings: list[float]) -> str:
-    """The readings that a pull whose mean keeps every limit has with a chance below `GROSS`, in words.       (A6)"""
+    """The readings that a pull whose mean keeps every limit has with a chance below `GROSS`, in words.       (A6)
+
+    Without a bound on the noise there are none: a result that does not count teaches nothing of its size either.
+    """
     found = []
     for limit, reading in zip(problem.safety, readings, strict=True):
         excess = limit.eta0 - float(limit.internal(reading))
-        if excess > limit.noise * sqrt(2.0 * log(1.0 / GROSS)):
+        if excess > limit.law.bound * sqrt(2.0 * log(1.0 / GROSS)):
             found.append(f"{limit.name} {reading_in_words(reading, limit.unit)}, far beyond its limit")
     return ", ".join(found)

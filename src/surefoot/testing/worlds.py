@@ -9,6 +9,7 @@ from surefoot.errors import InvalidInput
 from surefoot.live.session import Session
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import noise_sizes
 from surefoot.simulation import simulate
 from surefoot.testing.claims import claim, claim_same, refused
 from surefoot.testing.driving import SEED, quietly
@@ -90,7 +91,7 @@ class WorldContract:
 
     def test_measurements_average_to_what_the_judge_says(self) -> None:
         problem = self.posed()
-        judge, size = self.world.judge(problem), np.array([problem.reward.noise, *(x.noise for x in problem.safety)])
+        judge, size = self.world.judge(problem), noise_sizes(problem)
         for arm in range(min(problem.size, 4)):
             level = float(problem.safe_level[arm])
             found = [self.measured(Applied(arm, level, 1), run=run) for run in range(self.samples)]

@@ -16,7 +16,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, frozen
-from surefoot.problem.norms import norms_of
+from surefoot.problem.norms import noise_laws, norms_of
 from surefoot.theory.alternatives import Setting, information_scale
 from surefoot.theory.answers import HOPELESS, ROUNDING, correct_answers, every_answer, quickest_answer
 from surefoot.worlds import Linear
@@ -143,7 +143,7 @@ def _refuse_untrue(world: Linear, problem: Problem, norms: bool) -> None:
         reason = f"is not safe for arm {problem.names[k]!r}, which is safe up to {levels[k]:.6g} in this world"
         raise InvalidInput("safe_level", float(problem.safe_level[k]), reason, "Lower the known safe level.")
     limits = [f"safety[{limit.name!r}]" for limit in problem.safety]
-    stated = [problem.reward.noise, *(limit.noise for limit in problem.safety)]
+    stated = [law.bound for law in noise_laws(problem)]  # infinite where it is unknown: then no noise is too large
     _refuse_less("noise", limits, stated, [world.noise, *world.safety_noise])
     if norms:
         _refuse_less("norm", limits, norms_of(problem).tolist(), [world.reward_norm, *world.safety_norm])

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
-from surefoot.problem.norms import norms_of
+from surefoot.problem.norms import noise_sizes, norms_of, refuse_unknown_noise
 from surefoot.theory.answers import ROUNDING
 from surefoot.theory.exploration import (
     RANDOM,
@@ -235,12 +235,13 @@ def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float
 
 
 def _pulls(problem: Problem, hardness: float, explored: float) -> float:
+    refuse_unknown_noise(problem, "this bound")
     longest = np.linalg.norm(problem.features, axis=1) * problem.max_level
     return stopping_bound(
         hardness,
         arms=problem.size,
         dimension=problem.rank,
-        noise=problem.reward.noise,
+        noise=float(noise_sizes(problem)[0]),
         norm=float(norms_of(problem)[0]),
         longest=float(longest.max()),
         delta=problem.delta,
@@ -271,6 +272,7 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
     Without the truth the worst case: V* = D max |x_k|, and a signal that reaches its limit exactly at full level, for
     which the room is least whatever the best level is. On a level grid there may then be no room at all.
     """
+    refuse_unknown_noise(problem, "the length of exploration")
     delta = problem.delta_safety / len(problem.safety)
     lengths = np.linalg.norm(problem.features, axis=1)
     if world is None:
@@ -293,6 +295,6 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
             level, loss = min(g for g in problem.level_grid if g >= level * (1.0 - loss) * (1.0 - ROUNDING)), 0.0
         rooms = [level_room(world.safety_values[s, best], world.limit[s], level, loss) for s in range(world.signals)]
     return [
-        LevelTarget(length, room, limit.noise, norm, delta)
-        for limit, room, norm in zip(problem.safety, rooms, norms_of(problem)[1:].tolist(), strict=True)
+        LevelTarget(length, room, R, norm, delta)
+        for R, room, norm in zip(noise_sizes(problem).tolist()[1:], rooms, norms_of(problem)[1:].tolist(), strict=True)
     ]

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.checks import known_keys
 from surefoot.problem.files import read_table
+from surefoot.problem.norms import noise_laws
+from surefoot.worlds.bounded import Bounded
 from surefoot.worlds.gallery import make
 from surefoot.worlds.linear import Linear
 from surefoot.worlds.protocol import World
@@ -74,7 +77,8 @@ def stated_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Pat
     for name, parameter in allowed.items():
         if parameter.default is inspect.Parameter.empty and name not in setting:
             raise InvalidInput(f"world.{name}", ABSENT, "is required without a name", "See `surefoot run --help`.")
-    return Linear.for_problem(problem, **setting), problem
+    has_ends = any(law.high < inf for law in noise_laws(problem))
+    return (Bounded if has_ends else Linear).for_problem(problem, **setting), problem
 
 
 def section(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from surefoot.problem import Problem, Reward
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
 from surefoot.problem.names import Names
+from surefoot.problem.norms import noise_laws
 from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
 from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
@@ -92,12 +93,13 @@ class Linear:
         """
         mu = weight_rows("mu_star", mu_star, problem.arms.shape[1], limits=len(problem.safety))
         signs = np.array([limit.sign for limit in problem.safety])
+        sizes: list[Any] = [law.size for law in noise_laws(problem)]  # of unknown noise what is guessed
         world = cls(
             problem.arms,
             theta_star=theta_star,
             mu_star=signs[:, np.newaxis] * mu + 0.0,
-            noise=problem.reward.noise if noise is None else noise,
-            safety_noise=[limit.noise for limit in problem.safety] if safety_noise is None else safety_noise,
+            noise=sizes[0] if noise is None else noise,
+            safety_noise=sizes[1:] if safety_noise is None else safety_noise,
             limit=[limit.eta0 for limit in problem.safety],
             distribution=distribution,
             names=problem.names,

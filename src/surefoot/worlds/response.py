@@ -46,7 +46,15 @@ def respond(
 
 @kernel
 def draw_noise(room: Room, noise: int, seed: int, run: int, number: int, out: Vector) -> None:
-    """The noise of every signal in pull `number`, 1-sub-Gaussian, into `out`.
+    """The noise of every signal in pull `number`, 1-sub-Gaussian, into `out`."""
+    draw_uniform(room, seed, run, number, out)
+    for s in range(len(out)):
+        out[s] = shape(noise, out[s])
+
+
+@kernel
+def draw_uniform(room: Room, seed: int, run: int, number: int, out: Vector) -> None:
+    """A number between 0 and 1 for every signal in pull `number`, into `out`.
 
     Signal s of that pull takes word number * n + s of the run's stream.
     """
@@ -58,7 +66,7 @@ def draw_noise(room: Room, noise: int, seed: int, run: int, number: int, out: Ve
         if position >> 2 != room.block[0]:
             room.block[0] = position >> 2
             philox(seed, NOISE, run, room.block[0], room.words)
-        out[s] = shape(noise, uniform(room.words[position & 3]))
+        out[s] = uniform(room.words[position & 3])
 
 
 @kernel

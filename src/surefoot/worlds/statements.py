@@ -1,11 +1,13 @@
 """Whether a world keeps what a problem states of it: the promises hold where it does, and nowhere else."""
 
 import warnings
+from math import inf
 
 import numpy as np
 
 from surefoot.errors import WorldBreaksStatement, outside
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.worlds.bounded import Bounded
 from surefoot.worlds.linear import Linear
 from surefoot.worlds.protocol import World
 
@@ -42,10 +44,15 @@ def _norms_and_noise(world: Linear, problem: Problem) -> list[str]:
     stated: list[tuple[str, Reward | Limit]] = [("reward", problem.reward)]
     stated += [(limit.name, limit) for limit in problem.safety]
     broken = []
-    for (name, signal), weights, noise in zip(stated, truths, [world.noise, *world.safety_noise], strict=True):
+    noises = [world.noise, *world.safety_noise]
+    for (name, signal), weights, noise in zip(stated, truths, noises, strict=True):
         length = float(np.linalg.norm(problem.basis.T @ weights))
         if signal.norm is not None and length > SLACK * signal.norm:
             broken.append(f"the weights of {name} have length {length:.4g}, and its norm says {signal.norm:g} at most")
-        if noise > SLACK * signal.noise:
-            broken.append(f"{name} has noise {noise:g}, and {signal.noise:g} is stated")
+        if noise > SLACK * signal.law.bound:
+            broken.append(f"{name} has noise {noise:g}, and {signal.law.bound:g} is stated")
+        if signal.law.unknown and world.distribution != "gaussian":
+            broken.append(f"{name} has {world.distribution} noise, and where its size is unknown it must be Gaussian")
+        if signal.law.high < inf and not isinstance(world, Bounded):
+            broken.append(f"{name} has {world.distribution} noise, and {signal.law.said} are stated")
     return broken
