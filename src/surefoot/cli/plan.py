@@ -21,9 +21,7 @@ def plan_file(
     """The exit status, once the plan is made, drawn and told. A truth that the file states is not looked at."""
     place = None if out is None else checked_file(out, ENDINGS, force)
     if place is not None:
-        from surefoot.plots.style import matplotlib, theme_named
-
-        matplotlib(), theme_named(theme)  # what a picture needs is missed before anything runs
+        check_picture(theme, width)
     posed = posed_for(file, None)
     policy = chosen_policy(posed.policy, wished.policy, wished.options, file)
     found = plan(
@@ -40,3 +38,13 @@ def plan_file(
     return output.answer(
         {"surefoot": __version__, **found.to_dict(), "picture": None if place is None else str(place)}, words
     )
+
+
+def check_picture(theme: str, width: float) -> None:
+    """Refuses, before any work, a picture that could not be drawn after it."""
+    from surefoot.plots.experiment import checked_width
+    from surefoot.plots.style import matplotlib, theme_named
+
+    theme_named(theme)
+    checked_width(width)
+    matplotlib()

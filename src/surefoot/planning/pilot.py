@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.planning.scenarios import Space, Truth, drawn, known_safe, longest
+from surefoot.planning.scenarios import POSTERIOR, SIZES, Space, Truth, drawn, known_safe, longest
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.studies.import_tables import MEND, cells_in, checked_rows
@@ -71,7 +71,7 @@ def posteriors(problem: Problem, space: Space, scenario: str, seed: int, pilot: 
 def sizes_in(problem: Problem, space: Space, scenario: str, seed: int) -> Floats:
     """The standard deviation in even coordinates with which the largest effect is as large as in the scenario, by
     medians, for each signal."""
-    plain = np.random.default_rng([seed, SIZED]).standard_normal((SIZED, space.rank))
+    plain = np.random.default_rng([seed, SIZES]).standard_normal((SIZED, space.rank))
     unit = float(np.median(np.abs(space.arms @ space.weights @ plain.T).max(axis=0)))
     truths = [drawn(problem, space, scenario, seed, number) for number in range(SIZED)]
     weights = np.array([np.vstack([truth.reward, truth.limits]) for truth in truths])
@@ -81,7 +81,7 @@ def sizes_in(problem: Problem, space: Space, scenario: str, seed: int) -> Floats
 
 def drawn_like(problem: Problem, space: Space, found: list[Posterior], seed: int, number: int) -> Truth:
     """The truth of this number: a draw from the posterior that keeps every known level and every norm."""
-    random = np.random.default_rng([seed, number])
+    random = np.random.default_rng([seed, POSTERIOR, number])
     signals = [drawn_signal(problem, space, place, each, random) for place, each in enumerate(found)]
     return Truth(signals[0], np.array(signals[1:]))
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from surefoot import policies
 from surefoot.cards import card
+from surefoot.errors import InvalidInput
 from surefoot.plain_data import plain
 from surefoot.planning import pilot, scenarios, telling
 from surefoot.planning.playing import Played
 from surefoot.policies import Policy
 from surefoot.problem import Problem
-from surefoot.problem.checks import Floats
+from surefoot.problem.checks import Floats, did_you_mean
 from surefoot.results import QUANTILES, Interval, exact_interval
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ class Plan:
 
     def __getitem__(self, name: str) -> Prospect:
         """The scenario of this name."""
-        return next(each for each in self.scenarios if each.name == name)
+        found = {each.name: each for each in self.scenarios}
+        if name not in found:
+            raise InvalidInput("scenario", name, "is not one of the plan", did_you_mean(name, found))
+        return found[name]
 
     @property
     def first(self) -> tuple[str, ...]:

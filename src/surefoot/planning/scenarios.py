@@ -24,6 +24,7 @@ DRAWN = (
     "matter, and turned so that the most affected option gains, and meets each limit. The level up to which the most "
     "limited option is safe is log-uniform. Every known level is safe, and no stated norm is exceeded."
 )
+DIRECTIONS, POSTERIOR, SIZES = 0, 1, 2  # what is drawn: part of the address of a draw
 INSIDE = 1.0 - 1e-9  # of what is allowed: a product that is formed in another order may differ in its last digits
 
 
@@ -56,7 +57,7 @@ def space_of(problem: Problem) -> Space:
 
 def drawn(problem: Problem, space: Space, scenario: str, seed: int, number: int) -> Truth:
     """The truth of this number; it does not depend on how many are drawn."""
-    random = np.random.default_rng([seed, number])
+    random = np.random.default_rng([seed, DIRECTIONS, number])
     reward = scaled_reward(problem, space, scenario, random.standard_normal(space.rank))
     limits = []
     for place in range(len(problem.safety)):
