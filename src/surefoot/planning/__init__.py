@@ -4,6 +4,6 @@ It knows truths, as it draws them itself; nothing of a real experiment is known 
 """
 
 from surefoot.planning.driver import plan
-from surefoot.planning.plan import Cell, Plan, Prospect, Saving
+from surefoot.planning.prospects import Cell, Plan, Prospect, Saving
 
 __all__ = ["Cell", "Plan", "Prospect", "Saving", "plan"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from surefoot.errors import InvalidInput
 from surefoot.planning.pilot import drawn_like, pilot_in, posteriors
-from surefoot.planning.plan import Cell, Plan, Prospect, Saving
 from surefoot.planning.playing import Played, Setting, allowed, check_allowed, played
+from surefoot.planning.prospects import Cell, Plan, Prospect, Saving
 from surefoot.planning.scenarios import MIDDLE, SCENARIOS, Truth, drawn, in_words, space_of
 from surefoot.planning.variations import Variation, grid, variations
 from surefoot.policies import Policy, check_policy

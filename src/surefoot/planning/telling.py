@@ -12,7 +12,7 @@ from surefoot.planning.scenarios import MIDDLE
 from surefoot.results import Interval
 
 if TYPE_CHECKING:
-    from surefoot.planning.plan import Plan, Saving
+    from surefoot.planning.prospects import Plan, Saving
 
 WIDTH = 80
 HARDLY = 0.1  # the share of decided runs below which it is said first
