@@ -161,6 +161,7 @@ def test_pilot_rows_shape_the_worlds_and_are_not_data() -> None:
     assert found.pilot_rows == 40
     assert "not counted as data" in str(found)
     assert "posterior" in str(found)
+    assert "Kind: before the rows, the best effect at full level is about 4.5" in str(found)
     assert found.to_dict()["pilot_rows"] == 40
 
 

@@ -65,7 +65,9 @@ def plan(
         medians = [[cell(setting, each, problem, truths[MIDDLE], met[MIDDLE]) for each in row] for row in cells]
         savings = [saving(setting, each, truths[MIDDLE], met[MIDDLE]) for each in better]
     rows = None if pilot is None else len(pilot.levels)
-    prospects = [Prospect.of(name, in_words(problem, name), found) for name, found in met.items()]
+    prospects = [
+        Prospect.of(name, in_words(problem, name, before_rows=pilot is not None), found) for name, found in met.items()
+    ]
     ranked = sorted(savings, key=lambda each: -np.inf if each.share is None else each.share, reverse=True)
     return Plan(problem, policy, runs, budget, seed, rows, tuple(prospects), tuple(map(tuple, medians)), tuple(ranked))
 

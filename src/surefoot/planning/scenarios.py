@@ -123,12 +123,15 @@ def level_range(scenario: str, known: float) -> tuple[float, float]:
     return max(low, known), max(high, known)
 
 
-def in_words(problem: Problem, scenario: str) -> str:
-    """What the truths of the scenario are like, beyond what all have in common."""
+def in_words(problem: Problem, scenario: str, *, before_rows: bool = False) -> str:
+    """What the truths of the scenario are like, beyond what all have in common; or were before pilot rows spoke."""
     levels = {
         KIND: "from 1 to 2, so that no limit binds",
         MIDDLE: "from its known level to 1",
         HARSH: "from its known level to twice that",
     }[scenario]
     worth = with_unit(f"{largest_in(problem, scenario):.3g}", problem.reward.unit)
-    return f"the best effect at full level is {worth}; the most limited option is safe up to a level {levels}."
+    best = (
+        "before the rows, the best effect at full level is about" if before_rows else "the best effect at full level is"
+    )
+    return f"{best} {worth}; the most limited option is safe up to a level {levels}."
