@@ -43,11 +43,25 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "bridges": {"live", "problem", "studies", "worlds", *LEAVES},
     "plots": {"live", "problem", *LEAVES},
     "reports": {"live", "policies", "studies", "plots", "problem", "__init__", *LEAVES},
+    "planning": {
+        "core",
+        "sets",
+        "policies",
+        "worlds",
+        "results",
+        "simulation",
+        "studies",
+        "plots",
+        "problem",
+        "__init__",
+        *LEAVES,
+    },  # draws worlds, meets them; reads pilot tables as studies do
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
     "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
     "testing": {*NUMBERS, "studies", "storage", "problem", *LEAVES} - {"theory"},
     "cli": {
         *NUMBERS,
+        "planning",
         "plots",
         "reports",
         "reproduction",
@@ -66,6 +80,7 @@ KNOWS_THE_TRUTH = (  # these, and nobody else: what policies and live experiment
     "results",
     "simulation",
     "reproduction",
+    "planning",  # draws truths itself; those of real experiments are unknown to it
     "sweeping/cells",  # a cell is named by all that its runs depend on
     "testing",
     "cli/run",  # says at the end how the answer was

@@ -120,6 +120,26 @@ def test_the_commands_of_the_page_on_seeing_work(kind: str, tmp_path: Path, monk
         assert (tmp_path / words[words.index("-o") + 1]).exists()
 
 
+def test_the_page_on_planning_tells_a_plan_and_its_commands_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from surefoot.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    names, printed = run_page("planning.md")
+    assert str(names["plan"]) in printed
+    kind, middle, harsh = (each.quantiles["0.5"] for each in names["plan"].scenarios)
+    assert kind < middle < harsh
+    assert names["likely"].pilot_rows == 24
+    names["problem"].save("pumps.toml")
+    rows = "".join(f"{row['arm']},{row['level']},{row['reward']},{row['safety']}\n" for row in names["pilot"])
+    (tmp_path / "pilot.csv").write_text(f"arm,level,reward,safety\n{rows}", "utf-8")
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", (DOCS / "planning.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    for line in block.splitlines():
+        assert main(line.split()[1:]) == 0
+    assert (tmp_path / "plan.png").exists()
+
+
 # -- pages for authors ------------------------------------------------------------------------------------------------
 
 

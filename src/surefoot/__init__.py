@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from surefoot.live.pulls import Pull, Recommendation, Status
     from surefoot.live.session import Session
     from surefoot.live.trace import Trace
+    from surefoot.planning.driver import plan
     from surefoot.policies import (
         EOptimal,
         LinGapE,
@@ -42,6 +43,7 @@ _HOME = {
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "Trace": "live.trace",
     "kernel": "core.kernel",
+    "plan": "planning.driver",
     "simulate": "simulation",
     "SignedHead": "studies.signatures", "Study": "studies.study",
     "create_study": "studies.lifecycle", "delete_study": "studies.lifecycle", "import_study": "studies.lifecycle",
@@ -53,8 +55,8 @@ __all__ = [
     "Certificate", "Dial", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin",
     "Runs", "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
     "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "create_study",
-    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plots", "policies", "simulate",
-    "sweep", "theory", "worlds",
+    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plan", "plots", "policies",
+    "simulate", "sweep", "theory", "worlds",
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ TYPED = {
     "not_because_of_result": "--not-because-of-result", "name": "STUDY", "confidence": "--confidence",
     "out": "--out", "engine": "--engine", "scheduler": "--scheduler", "device": "--device", "alarm": "--alarm",
     "pull or older_than": "NUMBER or --older-than", "theme": "--theme", "width": "--width", "arms": "--arm",
+    "budget": "--budget", "like": "--like",
 }  # fmt: skip
 
 ADD = "`surefoot study add STUDY ARM LEVEL --reward NUMBER --safety NUMBER`"

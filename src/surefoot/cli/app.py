@@ -179,6 +179,33 @@ def simulate(
     return Job(work, json, quiet)
 
 
+@app.command(cls=PolicyCommand, epilog=help_pages.PLAN)
+def plan(
+    context: typer.Context,
+    file: options.ProblemFile,
+    runs: options.WorldCount = 100,
+    budget: options.Budget = 10_000,
+    like: options.Like = None,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    out: options.PlanPicture = None,
+    force: options.Force = False,
+    theme: options.PictureTheme = "light",
+    width: options.PictureWidth = 9.0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """How many trials a problem may take, before the first one, and which statement costs most."""
+    wished = wishes(context)
+
+    def work(output: Output) -> int:
+        from surefoot.cli.plan import plan_file
+
+        return plan_file(output, file, wished, runs, budget, like, seed, workers, out, force, theme, width)
+
+    return Job(work, json, quiet)
+
+
 @app.command(cls=help_pages.Command, epilog=help_pages.SWEEP)
 def sweep(
     plan: options.PlanFile,

@@ -45,6 +45,7 @@ Examples:
   surefoot sweep plan.toml                 many settings, on many machines
   surefoot init arms.csv                   a problem file from a few questions
   surefoot show problem.toml               check a problem file
+  surefoot plan problem.toml               how many trials it may take
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
   surefoot study create power problem.toml a real experiment, kept in a database
@@ -94,6 +95,24 @@ Examples:
 Run r is the same whatever --runs, --workers and --device are, and all policies meet the
 same noise. Ctrl-C keeps the runs that are finished. The exit status is 0 when
 all runs are done, however they ended; the table counts that.
+
+{EXIT_STATUS}
+""")
+
+PLAN = verbatim(f"""
+Examples:
+  surefoot plan problem.toml
+  surefoot plan problem.toml --budget 500 -o plan.png
+  surefoot plan problem.toml --like pilot.csv --runs 400 --json
+  surefoot plan problem.toml --policy safe-lingape
+
+No truth is needed, and a [world] in the file is not looked at: worlds are drawn
+that the statements allow, every known level safe in them, in three scenarios from
+kind to harsh, and each is met once. It tells what a tenth, a half and nine tenths
+of the runs stay within, how often the budget does not suffice, medians over
+epsilon and delta, and what a better statement would save on the same worlds.
+Rows of a pilot (columns as in surefoot study add-table --help) shape the worlds;
+they are not counted as data.
 
 {EXIT_STATUS}
 """)

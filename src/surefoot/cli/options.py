@@ -57,6 +57,14 @@ MaxPulls = Annotated[int, _work("--max-pulls", "Give up after so many pulls: und
 Compare = Annotated[bool, _work("--compare/--no-compare", "Run LinGapE, which knows no limits, beside it.")]
 RunCount = Annotated[int, _work("--runs", "How many runs of each policy.")]
 Workers = Annotated[int | None, _work("--workers", "Threads; results do not depend on it.", "all cores")]
+_LIKE = "Pilot results, a CSV file: arm, level, reward, safety. Worlds are drawn like them."
+
+WorldCount = Annotated[int, _work("--runs", "How many worlds in each scenario, one run in each.")]
+Budget = Annotated[int, _work("--budget", "How many trials there may be at most.")]
+Like = Annotated[Path | None, _stated("--like", _LIKE, "FILE")]
+PlanPicture = Annotated[
+    Path | None, _output("--out", "-o", words="Draw it into this file: .png, .svg or .pdf.")
+]  # fmt: skip
 Device = Annotated[str, _work("--device", "cpu, or cuda for an NVIDIA GPU; results do not depend on it.")]
 Alarm = Annotated[bool, _work("--alarm", "Watch each run as `run` does; one whose alarm rings ends.")]
 Confidence = Annotated[float, _work("--confidence", "Of the intervals.")]

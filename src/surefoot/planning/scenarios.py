@@ -1,0 +1,137 @@
+"""Truths that a problem allows, drawn at random, from kind to harsh: what might be met before anything is measured.
+
+A direction is drawn in the even coordinates of the arms, so that units and mixing of the features do not matter, and
+then given a length by what the scenario says in words. The same draw, by seed and number, has the same directions in
+every scenario.
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.core.coordinates import evened
+from surefoot.problem import Problem
+from surefoot.problem.checks import Floats
+from surefoot.problem.units import with_unit
+from surefoot.sets.mixtures import finest_difference, largest_value
+
+KIND, MIDDLE, HARSH = "kind", "middle", "harsh"
+SCENARIOS = (KIND, MIDDLE, HARSH)
+SMALLEST = 3.0  # what the best option is worth in the harsh scenario, in multiples of epsilon
+DRAWN = (
+    "Directions are Gaussian in the even coordinates of the options, where units and mixing of the features do not "
+    "matter, and turned so that the most affected option gains, and meets each limit. The level up to which the most "
+    "limited option is safe is log-uniform. Every known level is safe, and no stated norm is exceeded."
+)
+DIRECTIONS, POSTERIOR, SIZES = 0, 1, 2  # what is drawn: part of the address of a draw
+INSIDE = 1.0 - 1e-9  # of what is allowed: a product that is formed in another order may differ in its last digits
+
+
+class Truth(NamedTuple):
+    """What nature might hold, in the coordinates of the stated features."""
+
+    reward: Floats  # (D,)
+    limits: Floats  # (m, D) as the core sees them: the more negative x . mu, the more dangerous the arm
+
+
+class Space(NamedTuple):
+    """Where directions are drawn."""
+
+    arms: Floats  # (K, D) as stated
+    weights: Floats  # (D, d) what a direction in even coordinates is in the coordinates of the arms
+
+    @property
+    def rank(self) -> int:
+        """d."""
+        return int(self.weights.shape[1])
+
+
+def space_of(problem: Problem) -> Space:
+    """The even coordinates of the arms: x . weights v = z . v for an arm x that is z in them."""
+    X = problem.features
+    units = np.abs(X).max(axis=0)  # so that a feature in tiny units is not taken for rounding
+    found = np.linalg.lstsq(X / units, evened(X), rcond=None)[0] / units[:, np.newaxis]
+    return Space(problem.arms, problem.basis @ found)
+
+
+def drawn(problem: Problem, space: Space, scenario: str, seed: int, number: int) -> Truth:
+    """The truth of this number; it does not depend on how many are drawn."""
+    random = np.random.default_rng([seed, DIRECTIONS, number])
+    reward = scaled_reward(problem, space, scenario, random.standard_normal(space.rank))
+    limits = []
+    for place in range(len(problem.safety)):
+        direction, share = random.standard_normal(space.rank), float(random.random())
+        limits.append(scaled_limit(problem, space, scenario, place, direction, share))
+    return Truth(reward, np.array(limits))
+
+
+def scaled_reward(problem: Problem, space: Space, scenario: str, direction: Floats) -> Floats:
+    """The weights along this direction under which the most affected arm gains what the scenario says at full level."""
+    weights, effects = turned(space, direction, 1.0)
+    most = float(np.abs(effects).max())
+    length = largest_in(problem, scenario) / most if most > 0.0 else 0.0
+    return weights * min(length, longest(problem, weights, problem.reward.norm))
+
+
+def scaled_limit(
+    problem: Problem, space: Space, scenario: str, place: int, direction: Floats, share: float
+) -> Floats:  # fmt: skip
+    """The weights along this direction under which the most limited arm is safe up to a level from the scenario's
+    range: at this share of it, by ratio."""
+    weights, effects = turned(space, direction, -1.0)
+    limit, known = problem.safety[place], problem.safe_level
+    room = np.where(effects < 0.0, limit.eta0 / np.where(effects < 0.0, effects * known, -1.0), inf)
+    most = int(room.argmin())
+    low, high = level_range(scenario, float(known[most]))
+    level = low * (high / low) ** share
+    length = float(room[most]) * float(known[most]) / level if room[most] < inf else 0.0
+    return weights * min(length * INSIDE, longest(problem, weights, limit.norm))
+
+
+def turned(space: Space, direction: Floats, sign: float) -> tuple[Floats, Floats]:
+    """Weights along the direction or against it, and what they do to each arm: the one that they move most is moved
+    to this side."""
+    weights = space.weights @ direction
+    effects = space.arms @ weights
+    most = float(effects[np.abs(effects).argmax()])
+    return (weights, effects) if most * sign >= 0.0 else (-weights, -effects)
+
+
+def known_safe(problem: Problem, weights: Floats, place: int) -> bool:
+    """Whether every arm keeps the limit at its known level under these weights."""
+    return bool((problem.safe_level * (problem.arms @ weights) >= problem.safety[place].eta0).all())
+
+
+def longest(problem: Problem, weights: Floats, norm: float | None) -> float:
+    """How many times as long these weights may be by the stated norm."""
+    length = float(np.linalg.norm(problem.basis.T @ weights))
+    return inf if norm is None or length == 0.0 else INSIDE * norm / length
+
+
+def largest_in(problem: Problem, scenario: str) -> float:
+    """What the most affected arm gains at full level."""
+    kind = largest_value(problem)
+    harsh = min(kind, SMALLEST * finest_difference(problem))
+    return {KIND: kind, MIDDLE: sqrt(kind * harsh), HARSH: harsh}[scenario]
+
+
+def level_range(scenario: str, known: float) -> tuple[float, float]:
+    """Between which levels the highest safe one of the most limited arm lies; above 1 the limit does not bind."""
+    ranges = {KIND: (1.0, 2.0), MIDDLE: (known, 1.0), HARSH: (known, 2.0 * known)}
+    low, high = ranges[scenario]
+    return max(low, known), max(high, known)
+
+
+def in_words(problem: Problem, scenario: str, *, before_rows: bool = False) -> str:
+    """What the truths of the scenario are like, beyond what all have in common; or were before pilot rows spoke."""
+    levels = {
+        KIND: "from 1 to 2, so that no limit binds",
+        MIDDLE: "from its known level to 1",
+        HARSH: "from its known level to twice that",
+    }[scenario]
+    worth = with_unit(f"{largest_in(problem, scenario):.3g}", problem.reward.unit)
+    best = (
+        "before the rows, the best effect at full level is about" if before_rows else "the best effect at full level is"
+    )
+    return f"{best} {worth}; the most limited option is safe up to a level {levels}."
