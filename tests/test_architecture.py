@@ -108,6 +108,7 @@ COMPILATION = {
     "locks",
     "device",
 }  # of the core: no arithmetic in them
+MARKS = {"kernel", "rare", "thin"}
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
     "core/linking": {"numba"},
@@ -207,6 +208,21 @@ def test_only_one_file_knows_the_compiler(path: Path) -> None:
         if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("import_module"):
             known |= {each.value.split(".")[0] for each in call.args if isinstance(each, ast.Constant)}
     assert known & {"numba", "llvmlite"} <= KNOWS_THE_COMPILER.get(where(path), set())
+
+
+@pytest.mark.parametrize("path", FILES, ids=where)
+def test_kernels_compare_two_numbers_at_a_time(path: Path) -> None:
+    """A device knows the larger and the smaller of two; `max` of three compiles everywhere but there."""
+    kernels = (
+        node for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef) and {ast.unparse(mark) for mark in node.decorator_list} & MARKS
+    )  # fmt: skip
+    assert not [
+        f"line {call.lineno}: {ast.unparse(call)}"
+        for kernel in kernels
+        for call in ast.walk(kernel)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("max", "min") and len(call.args) != 2
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=where)

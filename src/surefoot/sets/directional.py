@@ -132,7 +132,7 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
         radius_high = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_high[s])
         radius_most = radius_at(inst, memory.ball, state, s, params.ball.log_inv_delta_most[s])
         lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
-        if not max(radius_low, radius_high, radius_most) < inf:
+        if not max(max(radius_low, radius_high), radius_most) < inf:
             know_nothing(v, est, lower, upper, most)
             continue
         for k in range(len(est)):
