@@ -32,6 +32,10 @@ class TestTopTwo(PolicyContract):
 class TestASubclassOfAShippedPolicy(PolicyContract):
     policy = Patient(selection="optimistic", null_pull=True, least=20)
 
+    @pytest.mark.certify  # it compiles once more, and others are held to it
+    def test_a_decision_without_its_mark_decides_the_same(self) -> None:
+        super().test_a_decision_without_its_mark_decides_the_same()
+
 
 class TestAPolicyInPlainPython(PolicyContract):
     policy = LeastPulled()

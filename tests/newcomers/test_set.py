@@ -20,6 +20,10 @@ class TestPlainMeans(SetContract):
 class TestAPolicyWithPlainMeans(PolicyContract):
     policy = WithPlainMeans(selection="optimistic", levels="dynamic-max", null_pull=True)
 
+    @pytest.mark.certify  # it compiles once more, and others are held to it
+    def test_a_decision_without_its_mark_decides_the_same(self) -> None:
+        super().test_a_decision_without_its_mark_decides_the_same()
+
 
 def test_a_study_stores_the_version_of_a_set_from_outside() -> None:
     world = sf.worlds.limited()

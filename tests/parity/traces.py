@@ -17,7 +17,7 @@ import math
 import os
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -213,13 +213,15 @@ def simulated(world: sf.worlds.Linear, problem: sf.Problem, policy: Any, seed: i
 WAYS = ("one by one", "several open", "simulated")
 
 
-def traces_of(name: str, size: Size) -> Iterator[tuple[str, list[str]]]:
-    """For each policy and seed, what was done in the scene of this name, in each of the WAYS."""
+def traces_of(name: str, size: Size, only: Collection[str] | None = None) -> Iterator[tuple[str, list[str]]]:
+    """For each policy (or only these) and seed, what was done in the scene of this name, in each of the WAYS."""
     world, problem = scene(name)
     many = world.size > 10
     rounds = size.rounds_if_many if many else size.rounds
     runs = size.simulated_if_many if many else size.simulated
     for label, policy in policies().items():
+        if only is not None and label not in only:
+            continue
         if "e-optimal" in label and name.startswith("base-station"):
             continue  # alike arms have several optimal designs, and numpy's last digit says which is found
         for seed in size.seeds:
