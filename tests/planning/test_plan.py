@@ -11,7 +11,7 @@ import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.planning import Plan
 from surefoot.planning.playing import world_of
-from surefoot.planning.scenarios import MIDDLE, drawn, space_of
+from surefoot.planning.scenarios import KIND, MIDDLE, drawn, space_of
 from surefoot.plots import rendered
 
 
@@ -184,6 +184,26 @@ def test_problems_of_every_form_are_planned(problem: sf.Problem) -> None:
     assert found.plot() is not None
     known = [each for each in found.savings if each.statement == "safe level"]
     assert bool(known) == bool((problem.safe_level < 1.0).any())
+
+
+def test_noise_in_words_is_planned_for_as_it_is() -> None:
+    """A size that nobody knows is drawn as guessed, and ends of readings are kept by the size of effects."""
+    unknown = sf.plan(pumps(reward=sf.Reward(noise="unknown", guess=0.5)), runs=10, seed=3)
+    knowing = next(each for each in unknown.savings if each.statement == "reward noise")
+    assert (knowing.now, knowing.better) == ("unknown", "known to be 0.5")
+    assert (knowing.share or 0.0) > 0.0
+    assert "where it is unknown, as large as guessed" in " ".join(str(unknown).split())
+    yes_no = pumps(
+        reward=sf.Reward(noise="binary"), safety=sf.Limit("failures", at_most=0.12, baseline=0.02, noise="binary")
+    )
+    found = sf.plan(yes_no, runs=10, seed=3, budget=500)
+    assert "half their range" in str(found).replace("\n  ", " ")
+    assert not {each.statement for each in found.savings} & {"reward noise", "failures noise"}
+    space = space_of(yes_no)
+    for number in range(10):
+        truth = drawn(yes_no, space, KIND, 3, number)
+        assert np.abs(yes_no.arms @ truth.reward).max() <= 1.0
+        assert np.abs(yes_no.arms @ truth.limits.T).max() <= 1.0
 
 
 def test_other_policies_can_be_planned_for() -> None:

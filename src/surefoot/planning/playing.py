@@ -15,6 +15,7 @@ from surefoot.planning.scenarios import Truth
 from surefoot.policies import Policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import without_ends
 from surefoot.simulation import simulate
 from surefoot.worlds import Linear
 from surefoot.worlds.statements import broken_statements
@@ -44,16 +45,20 @@ class Played(NamedTuple):
 
 
 def world_of(problem: Problem, truth: Truth) -> Linear:
-    """The world in which the truth holds, with noise as large as is stated."""
+    """The world in which the truth holds, with Gaussian noise as large as is stated or guessed.
+
+    That holds of yes/no and bounded readings too: linear truths at random seldom have means that such readings can
+    have, and what the policy knows of the noise, its size, is the same.
+    """
     signs = np.array([limit.sign for limit in problem.safety])
     return Linear.for_problem(
-        problem, theta_star=truth.reward, mu_star=signs[:, np.newaxis] * truth.limits, name="drawn"
+        without_ends(problem), theta_star=truth.reward, mu_star=signs[:, np.newaxis] * truth.limits, name="drawn"
     )  # fmt: skip
 
 
 def allowed(problem: Problem, truth: Truth) -> bool:
     """Whether everything that the problem states is true there: norms, and that the known levels are safe."""
-    return not broken_statements(world_of(problem, truth), problem)
+    return not broken_statements(world_of(problem, truth), without_ends(problem))
 
 
 def check_allowed(problem: Problem, truths: Sequence[Truth]) -> None:
@@ -65,9 +70,11 @@ def check_allowed(problem: Problem, truths: Sequence[Truth]) -> None:
 def played(setting: Setting, problem: Problem, truths: Sequence[Truth], numbers: Sequence[int]) -> Played:
     """A run in each world; the noise is that of its number, which stays the same when the problem is varied."""
 
+    stated = without_ends(problem)
+
     def play(place: int) -> tuple[int, bool, bool]:
         runs = simulate(
-            world_of(problem, truths[place]), problem, setting.policy, runs=1, first_run=numbers[place],
+            world_of(problem, truths[place]), stated, setting.policy, runs=1, first_run=numbers[place],
             seed=setting.seed, max_pulls=setting.budget, workers=1,
         )  # fmt: skip
         if not len(runs):

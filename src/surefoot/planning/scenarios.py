@@ -13,6 +13,7 @@ import numpy as np
 from surefoot.core.coordinates import evened
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.noise import NoiseLaw
 from surefoot.problem.units import with_unit
 from surefoot.sets.mixtures import finest_difference, largest_value
 
@@ -71,7 +72,8 @@ def scaled_reward(problem: Problem, space: Space, scenario: str, direction: Floa
     weights, effects = turned(space, direction, 1.0)
     most = float(np.abs(effects).max())
     length = largest_in(problem, scenario) / most if most > 0.0 else 0.0
-    return weights * min(length, longest(problem, weights, problem.reward.norm))
+    length = min(length, longest(problem, weights, problem.reward.norm))
+    return weights * min(length, within_range(problem.reward.law, effects))
 
 
 def scaled_limit(
@@ -86,7 +88,8 @@ def scaled_limit(
     low, high = level_range(scenario, float(known[most]))
     level = low * (high / low) ** share
     length = float(room[most]) * float(known[most]) / level if room[most] < inf else 0.0
-    return weights * min(length * INSIDE, longest(problem, weights, limit.norm))
+    length = min(length * INSIDE, longest(problem, weights, limit.norm))
+    return weights * min(length, within_range(limit.law, effects))
 
 
 def turned(space: Space, direction: Floats, sign: float) -> tuple[Floats, Floats]:
@@ -109,9 +112,16 @@ def longest(problem: Problem, weights: Floats, norm: float | None) -> float:
     return inf if norm is None or length == 0.0 else INSIDE * norm / length
 
 
+def within_range(law: NoiseLaw, effects: Floats) -> float:
+    """How many times as large these effects may be where readings have ends: none is larger than their range."""
+    most = float(np.abs(effects).max())
+    return inf if most == 0.0 else INSIDE * (law.high - law.low) / most
+
+
 def largest_in(problem: Problem, scenario: str) -> float:
     """What the most affected arm gains at full level."""
-    kind = largest_value(problem)
+    law = problem.reward.law
+    kind = min(largest_value(problem), law.high - law.low)
     harsh = min(kind, SMALLEST * finest_difference(problem))
     return {KIND: kind, MIDDLE: sqrt(kind * harsh), HARSH: harsh}[scenario]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf
+from math import inf, isinf
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from surefoot.characters import in_one_line
 from surefoot.planning.scenarios import MIDDLE
+from surefoot.problem import Problem
+from surefoot.problem.norms import noise_laws
 from surefoot.results import Interval
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def notes(plan: Plan) -> list[str]:
     found = [plan.drawn]
     found += [f"{each.name.capitalize()}: {each.words}" for each in plan.scenarios]
     found.append(
-        "Noise is Gaussian and as large as stated. Unsafe: a mean crossed a limit at least once. Brackets: exact "
+        f"{noise_in_words(plan.problem)} Unsafe: a mean crossed a limit at least once. Brackets: exact "
         "95 % intervals. Savings: geometric mean and its standard error; runs that are cut off count with the budget."
     )
     if plan.pilot_rows is not None:
@@ -88,6 +90,16 @@ def notes(plan: Plan) -> list[str]:
             "above come after them, and nothing is certified from them."
         )
     return found
+
+
+def noise_in_words(problem: Problem) -> str:
+    """What the noise of the drawn worlds is like."""
+    laws, said = noise_laws(problem), "Noise is Gaussian and as large as stated."
+    if any(law.unknown for law in laws):
+        said = said.removesuffix(".") + "; where it is unknown, as large as guessed."
+    if any(law.high < inf for law in laws):
+        said += " Yes/no and bounded readings have Gaussian noise of half their range in its place."
+    return said
 
 
 def count(trials: float, budget: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import noise_laws
 from surefoot.problem.units import level_shortly, with_unit
 from surefoot.sets.mixtures import finest_difference
 
@@ -39,11 +40,20 @@ def grid(problem: Problem) -> list[list[Problem]]:
 def variations(problem: Problem) -> Iterator[Variation]:
     """Each statement in turn, better than it is; one that cannot be better is left out."""
     signals: list[Reward | Limit] = [problem.reward, *problem.safety]
+    laws = noise_laws(problem)
     for place, signal in enumerate(signals):
         name = "reward" if isinstance(signal, Reward) else signal.name
+        if laws[place].unknown:
+            size, capped = (
+                rounded(laws[place].size or 1.0),
+                "at_most" if isinstance(signal, Reward) else "noise_at_most",
+            )
+            known: dict[str, Any] = {"noise": size, "guess": None, capped: None}
+            better = f"known to be {with_unit(f'{size:g}', signal.unit)}"
+            yield Variation(f"{name} noise", "unknown", better, restated(problem, place, replace(signal, **known)))
         for field in ("noise", "norm"):
             now = getattr(signal, field)
-            if isinstance(now, float):  # a norm may not be stated
+            if isinstance(now, float):  # a norm may not be stated, and noise in words
                 less = rounded(LESS * now)
                 changes: dict[str, Any] = {field: less}
                 unit = signal.unit if field == "noise" else None

@@ -1,5 +1,8 @@
 """The norms and the noise of a problem, for whoever leans on them: what is not stated is asked for by name."""
 
+from dataclasses import replace
+from math import inf
+
 import numpy as np
 
 from surefoot.errors import ABSENT, InvalidInput
@@ -36,6 +39,15 @@ def noise_sizes(problem: Problem) -> Floats:
     """
     laws = noise_laws(problem)
     return np.array([TUNED * law.size if law.unknown else law.size for law in laws], dtype=np.float64)  # type: ignore[operator]
+
+
+def without_ends(problem: Problem) -> Problem:
+    """The same problem, with the size that yes/no and bounded readings give in place of their ends."""
+    reward, limits = problem.reward, problem.safety
+    if reward.law.high < inf:
+        reward = replace(reward, noise=reward.law.bound)
+    with_sizes = [replace(limit, noise=limit.law.bound) if limit.law.high < inf else limit for limit in limits]
+    return problem.with_(reward=reward, safety=with_sizes)
 
 
 def refuse_unknown_noise(problem: Problem, who: str) -> None:
