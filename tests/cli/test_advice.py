@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import surefoot as sf
+from prompt import Done, prompt_in
 from surefoot import errors
-from surefoot.cli import main
 from surefoot.cli.advice import REMEDIES, in_typed_words
 from surefoot.errors import Advised, SurefootError
 from surefoot.policies import default_policy
@@ -21,21 +20,12 @@ PYTHON = re.compile(
 )
 
 
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write, pumps: str
 ) -> Callable[..., Done]:
     """What a command line does in a folder with a problem file and a study of two open pulls, one of them closed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
+    typed = prompt_in(tmp_path, monkeypatch, capsys)
     write("pumps.toml", pumps)
     write("other.toml", pumps.replace("epsilon = 0.3", "epsilon = 0.2"))
     write("arms.toml", pumps.replace("1.0", "2.0"))
@@ -50,12 +40,6 @@ def here(
     frozen.freeze("smoke", "Ada")
     ended = sf.create_study(sf.Problem.load("pumps.toml"), name="ended", max_pulls=1)
     ended.tell(ended.ask(), reward=0.1, safety=5.1)
-
-    def typed(*words: str) -> Done:
-        capsys.readouterr()
-        status = main(list(words))
-        return Done(status, *capsys.readouterr())
-
     return typed
 
 

@@ -3,21 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import surefoot as sf
-from surefoot.cli import main
+from prompt import Done, prompt_in
 from surefoot.cli.help_pages import PICTURES
 
 Write = Callable[[str, str], str]
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
 
 
 @pytest.fixture
@@ -25,17 +19,8 @@ def here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write, pumps: str
 ) -> Callable[..., Done]:
     """What a command line does, in a folder with a study `pumps` that has some results."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
+    typed = prompt_in(tmp_path, monkeypatch, capsys, 120)
     write("pumps.toml", pumps.replace("epsilon = 0.3", "epsilon = 0.1"))
-
-    def typed(*words: str) -> Done:
-        capsys.readouterr()
-        status = main(list(words))
-        return Done(status, *capsys.readouterr())
-
     assert typed("study", "create", "pumps", "pumps.toml", "--seed", "7").status == 0
     return typed
 

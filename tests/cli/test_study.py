@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 import surefoot as sf
 from forging import edit, forge
-from surefoot.cli import main
+from prompt import Done, prompt_in
 from surefoot.cli.study_stops import seconds_in
 from surefoot.errors import InvalidInput
 
@@ -26,29 +26,14 @@ PROGRAM = str(Path(sys.executable).parent / "surefoot")
 TWO_LIMITS = '[[safety]]\nname = "heat"\nat_most = 70.0\nbaseline = 40.0\nnoise = 1.0\nnorm = 40.0\n'
 
 
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write, pumps: str
 ) -> Callable[..., Done]:
     """What a command line does, typed in an empty folder with a problem file; without the start of a process."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
+    typed = prompt_in(tmp_path, monkeypatch, capsys)
     write("pumps.toml", pumps)
     write("both.toml", pumps + TWO_LIMITS)
-
-    def typed(*words: str) -> Done:
-        capsys.readouterr()
-        status = main(list(words))
-        return Done(status, *capsys.readouterr())
-
     return typed
 
 
