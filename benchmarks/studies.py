@@ -1,7 +1,7 @@
 """How long large studies take to open, with a snapshot and without, and to give their history as a frame and as CSV,
 how much memory that takes, and then to ask and to tell, on SQLite.
 
-Writes studies.json beside this file. The studies are made by the policy itself and stored in bulk: only opening, asking
+Writes studies.json beside this file, and the table in docs/storage.md. The studies are made by the policy itself and stored in bulk: only opening, asking
 and telling are measured, each against the figure that is asked of it, once everything is imported and the compiled code
 is loaded. Medians, because machines are noisy.
 
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from readme import put_into
 
 import surefoot as sf
 from surefoot.live.learner import Learner
@@ -81,6 +82,7 @@ def main() -> None:
             report[size] = measured(Path(folder) / "large.db", pulls, arms) | {"open_s_asked": SIZES.get(size)}
     if not sys.argv[1:]:
         (HERE / "studies.json").write_text(json.dumps(report, indent=2) + "\n")
+        put_into("studies", markdown(report), HERE.parent / "docs" / "storage.md")
     print(json.dumps(report, indent=2))
 
 
@@ -185,6 +187,23 @@ def steps(storage: str, world: sf.worlds.Linear, count: int) -> dict[str, float]
         "ask_ms": 1e3 * statistics.median(asking), "ask_slowest_ms": 1e3 * max(asking),
         "tell_ms": 1e3 * statistics.median(telling), "tell_slowest_ms": 1e3 * max(telling),
     }  # fmt: skip
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The table of docs/storage.md."""
+    lines = [
+        "| study | opened with a snapshot | without one | history as a frame | as CSV | ask | tell |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for size in SIZES:
+        pulls, arms = map(int, size.split("x"))
+        row = report[size]
+        opened = f"{row['open_s']:.2f} s | {row['open_without_s']:.1f} s"
+        told = f"{row['history_s']:.1f} s, {row['history_mb']:,.0f} MB | {row['history_csv_s']:.1f} s"
+        lines.append(
+            f"| {pulls:,} pulls, {arms} arms | {opened} | {told} | {row['ask_ms']:.2f} ms | {row['tell_ms']:.2f} ms |"
+        )
+    return "\n".join([*lines, "", f"Medians, on {report['machine']}; memory is that of the whole process."])
 
 
 def machine() -> str:

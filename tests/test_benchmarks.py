@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "storage.md"
 
 
-@pytest.mark.parametrize("name", ["company", "journals"])
+@pytest.mark.parametrize("name", ["company", "journals", "studies"])
 def test_a_table_about_storage_is_the_one_that_was_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     _, _, rest = PAGE.read_text("utf-8").partition(f"<!-- {name}:start -->\n")
@@ -18,3 +20,18 @@ def test_a_table_about_storage_is_the_one_that_was_measured(name: str, monkeypat
     assert end
     stored = ROOT / "benchmarks" / f"{name}.json"
     assert shown == importlib.import_module(name).markdown(json.loads(stored.read_text()))
+
+
+@pytest.mark.parametrize("words", [("studies.py", "200x4"), ("journals.py", "--smoke")], ids=lambda words: words[0])
+def test_a_benchmark_of_storage_runs_small_and_writes_nothing(words: tuple[str, str]) -> None:
+    script, *rest = words
+    before = PAGE.read_bytes()
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / script), *rest], capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    found = report[rest[0]] if script == "studies.py" else report["wal"]
+    assert 0.0 < found["ask_ms"]
+    assert 0.0 < found["tell_ms"]
+    assert PAGE.read_bytes() == before
