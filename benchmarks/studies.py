@@ -1,9 +1,9 @@
 """How long large studies take to open, with a snapshot and without, and to give their history as a frame and as CSV,
 how much memory that takes, and then to ask and to tell, on SQLite.
 
-Writes studies.json beside this file, and the table in docs/storage.md. The studies are made by the policy itself and stored in bulk: only opening, asking
-and telling are measured, each against the figure that is asked of it, once everything is imported and the compiled code
-is loaded. Medians, because machines are noisy.
+Writes studies.json beside this file, and the table in docs/storage.md. The studies are made by the policy itself and
+stored in bulk: only opening, asking and telling are measured, each against the figure that is asked of it, once
+everything is imported and the compiled code is loaded. Medians, because machines are noisy.
 
     python benchmarks/studies.py               both sizes
     python benchmarks/studies.py 10000x4       so many pulls of so many arms, and no file is written

@@ -111,9 +111,11 @@ def cells(column: Column) -> list[str]:
 def floats(values: NDArray[np.float64]) -> list[str]:
     """The numbers as text, empty for nan. Levels and margins stay the same for a while, and to write a number takes
     longer than to see that it is the one before: each is written once."""
-    bits, places = np.unique(values.view(np.int64), return_inverse=True)  # a zero may have a sign
-    several = 2 * len(bits) <= len(values)
-    written = list(map(repr, (bits.view(np.float64) if several else values).tolist()))
+    bits = values.view(np.int64)  # a zero may have a sign
+    several = len(bits) > 1 and 2 * np.count_nonzero(bits[1:] != bits[:-1]) <= len(bits)
+    if several:
+        bits, places = np.unique(bits, return_inverse=True)
+    written = list(map(repr, bits.view(np.float64).tolist()))
     if "nan" in written:
         written = ["" if text == "nan" else text for text in written]
     return [written[place] for place in places.tolist()] if several else written
@@ -151,8 +153,10 @@ def plain_values(column: Column) -> list[Any]:
 
 def words_in(column: Column) -> list[str | None]:
     """The words of a column."""
-    known = column.words or []
-    return [known[place] for place in column.values.tolist()]
+    known, places = column.words or [], column.values
+    if len(places) and (places == places[0]).all():  # as a rule
+        return [known[places[0]]] * len(places)
+    return [known[place] for place in places.tolist()]
 
 
 def moments(column: Column) -> list[str | None]:

@@ -26,6 +26,7 @@ NEVER = -(2**63)  # a moment that has not come; numpy's word for it
 NOBODY = -2  # in the place of an arm: -1 is the null pull
 AT_ONCE = 1_000  # events; more would be swept by the garbage collector over and over
 NAN = float("nan")
+USUAL = (events.ASK, events.TELL)
 BRINGS = (*events.TELLS, events.ADD, events.CORRECT)  # a result
 STATE_AFTER = {**events.CLOSES, **dict.fromkeys(events.HOLDS, HELD), events.VOID: VOIDED}
 CHANGES = {
@@ -53,9 +54,12 @@ class Words:
 
     def places(self, words: Sequence[str | None]) -> list[int]:
         """Where the words are kept."""
-        for word in set(words) - self._places.keys():
+        found = set(words)
+        for word in found - self._places.keys():
             self._places[word] = len(self.known)
             self.known.append(word)
+        if len(found) == 1:  # as a rule
+            return [self._places[words[0]]] * len(words)
         return [self._places[word] for word in words]
 
 
@@ -82,18 +86,14 @@ class PullColumns:
         """Enters the events of the study, each in the order of `COLUMNS`."""
         rest = iter(rows)
         while part := list(islice(rest, AT_ONCE)):
-            asked: list[Sequence[Any]] = []
-            told: list[Sequence[Any]] = []
-            for row in part:  # by far the most are pulls that are asked for and told once: many can be entered at once
-                if row[1] == events.ASK:
-                    asked.append(row)
-                elif row[1] == events.TELL:
-                    told.append(row)
-                else:
-                    self._enter_usual(asked, told)
-                    asked, told = [], []
+            # By far the most are pulls that are asked for and told once: many can be entered at once.
+            usual = 0
+            for place, row in enumerate(part):
+                if row[1] not in USUAL:
+                    self._enter_usual(part[usual:place])
                     self._enter(dict(zip(COLUMNS, row, strict=True)), row)
-            self._enter_usual(asked, told)
+                    usual = place + 1
+            self._enter_usual(part[usual:])
 
     def columns(self, start: int = 0, stop: int | None = None) -> list[Column]:
         """The columns of these rows, or of all."""
@@ -157,11 +157,11 @@ class PullColumns:
             raise ValueError(f"pull {number} is not open")
         return int(number) - 1
 
-    def _enter_usual(self, asked: list[Sequence[Any]], told: list[Sequence[Any]]) -> None:
+    def _enter_usual(self, rows: list[Sequence[Any]]) -> None:
         """Pulls that were asked for, and results of these or earlier ones."""
-        if asked:
+        if asked := [row for row in rows if row[1] == events.ASK]:
             self._open(asked)
-        if told:
+        if told := [row for row in rows if row[1] == events.TELL]:
             _, _, numbers, _, levels, rewards, safety, _, reasons, by, at, *_ = zip(*told, strict=True)
             k = np.array(numbers, np.int64) - 1
             self._row(min(numbers)), self._row(max(numbers))
@@ -192,24 +192,23 @@ class PullColumns:
         ):
             raise ValueError(f"pull {first} is not the next one, or one of an arm that there is not")
         imported = [kind == events.ADD for kind in kinds]
-        self._arm.extend(arms)
-        self._level.extend(levels)
-        self._asked_level.extend(levels)
-        for column in (self._reward, *self._safety):
-            column.extend([NAN] * count)
+        stamps = [self._stamps.pop() for _ in range(min(count, len(self._stamps)))]
+        nan, never = [NAN] * count, [NEVER] * count
         self._state.extend([_TOLD if each else _OPEN for each in imported])
         self._imported.extend(imported)
-        self._asked_at.extend([NEVER if each else moment for each, moment in zip(imported, at, strict=True)])
-        self._told_at.extend([NEVER] * count)
-        self._margin.extend([NAN if each is None else each for each in margins])
-        self._gap.extend([NAN if each is None else each for each in gaps])
-        self._leader.extend([NOBODY if each is None else each for each in leaders])
-        self._challenger.extend([NOBODY if each is None else each for each in challengers])
-        self._worker.extend(places(workers))
-        self._phase.extend(places(phases))
-        self._reason.extend(places(reasons))
-        self._by.extend(places(by))
-        self._measured.extend(places([self._stamps.pop() if self._stamps else None for _ in rows]))
+        entries: tuple[tuple[array[Any], Sequence[Any]], ...] = (
+            (self._arm, arms), (self._level, levels), (self._asked_level, levels), (self._reward, nan),
+            *((each, nan) for each in self._safety), (self._told_at, never),
+            (self._asked_at, [NEVER if each else moment for each, moment in zip(imported, at, strict=True)]),
+            (self._margin, [NAN if each is None else each for each in margins]),
+            (self._gap, [NAN if each is None else each for each in gaps]),
+            (self._leader, [NOBODY if each is None else each for each in leaders]),
+            (self._challenger, [NOBODY if each is None else each for each in challengers]),
+            (self._worker, places(workers)), (self._phase, places(phases)), (self._reason, places(reasons)),
+            (self._by, places(by)), (self._measured, places([*stamps, *[None] * (count - len(stamps))])),
+        )  # fmt: skip
+        for column, values in entries:
+            column.frombytes(np.array(values, column.typecode).tobytes())  # faster than one by one
 
     def _enter(self, event: dict[str, Any], row: Sequence[Any]) -> None:
         """Whatever else happened."""
