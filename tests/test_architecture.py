@@ -56,11 +56,13 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
         "__init__",
         *LEAVES,
     },  # draws worlds, meets them; reads pilot tables as studies do
+    "calibration": {"planning", "plots", "problem", *LEAVES},  # reads pilot tables as plans do
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
     "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
     "testing": {*NUMBERS, "studies", "storage", "problem", *LEAVES} - {"theory"},
     "cli": {
         *NUMBERS,
+        "calibration",
         "planning",
         "plots",
         "reports",

@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from surefoot import errors, plots, policies, theory, worlds
+    from surefoot.calibration.driver import calibrate
     from surefoot.core.kernel import kernel
     from surefoot.live.certificate import Certificate
     from surefoot.live.pulls import Pull, Recommendation, Status
@@ -42,6 +43,7 @@ _HOME = {
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "Trace": "live.trace",
+    "calibrate": "calibration.driver",
     "kernel": "core.kernel",
     "plan": "planning.driver",
     "simulate": "simulation",
@@ -54,7 +56,7 @@ _HOME = {
 __all__ = [
     "Certificate", "Dial", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin",
     "Runs", "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
-    "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "create_study",
+    "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "calibrate", "create_study",
     "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plan", "plots", "policies",
     "simulate", "sweep", "theory", "worlds",
 ]  # fmt: skip

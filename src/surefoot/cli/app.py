@@ -206,6 +206,28 @@ def plan(
     return Job(work, json, quiet)
 
 
+@app.command(cls=help_pages.Command, epilog=help_pages.CALIBRATE)
+def calibrate(
+    pilot: options.PilotFile,
+    file: options.ProblemFile,
+    confidence: options.PilotConfidence = None,
+    out: options.SuggestedFile = None,
+    plot: options.PilotPicture = None,
+    force: options.Force = False,
+    theme: options.PictureTheme = "light",
+    width: options.PictureWidth = 9.0,
+    json: options.Json = False,
+) -> Job:
+    """What pilot trials at known-safe levels say about a problem file, and the file that they suggest."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.calibrate import calibrate_file
+
+        return calibrate_file(output, pilot, file, confidence, out, plot, force, theme, width)
+
+    return Job(work, json)
+
+
 @app.command(cls=help_pages.Command, epilog=help_pages.SWEEP)
 def sweep(
     plan: options.PlanFile,

@@ -46,6 +46,7 @@ Examples:
   surefoot init arms.csv                   a problem file from a few questions
   surefoot show problem.toml               check a problem file
   surefoot plan problem.toml               how many trials it may take
+  surefoot calibrate pilot.csv problem.toml   what pilot trials say about it
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
   surefoot study create power problem.toml a real experiment, kept in a database
@@ -115,6 +116,23 @@ Rows of a pilot (columns as in surefoot study add-table --help) shape the worlds
 they are not counted as data.
 
 {EXIT_STATUS}
+""")
+
+CALIBRATE = verbatim("""
+Examples:
+  surefoot calibrate pilot.csv problem.toml
+  surefoot calibrate pilot.csv problem.toml -o suggested.toml --plot pilot.png
+  surefoot calibrate pilot.csv problem.toml --confidence 0.99 --json
+
+The columns are arm, level (or setting, on a dial: "20 mg"), reward, and safety or
+safety_NAME. It tells an upper confidence bound for the noise of each signal beside
+what is stated, whether effects are proportional to the level and follow the
+features, how large they may be, and what the rows cannot show. Repeats of the same
+setting tell most. Settings must not have been chosen because of results.
+
+--out writes a commented problem file with these figures. What the confidence leaves
+open is taken from delta and delta_safety there, so that the promises stay as stated.
+The rows are not data of the experiment that follows: do not add them to its study.
 """)
 
 SWEEP = verbatim(f"""

@@ -65,6 +65,15 @@ Like = Annotated[Path | None, _stated("--like", _LIKE, "FILE")]
 PlanPicture = Annotated[
     Path | None, _output("--out", "-o", words="Draw it into this file: .png, .svg or .pdf.")
 ]  # fmt: skip
+PilotFile = Annotated[
+    Path, typer.Argument(metavar="PILOT", help="Pilot results, a CSV file: arm, level, reward, safety.")
+]
+PilotConfidence = Annotated[
+    float | None,
+    _work("--confidence", "Of all bounds on noise together.", "all but a quarter of the smaller delta"),
+]
+SuggestedFile = Annotated[Path | None, _output("--out", "-o", words="Write what they suggest into this .toml file.")]
+PilotPicture = Annotated[Path | None, _output("--plot", words="Draw the rows into this file: .png, .svg or .pdf.")]
 Device = Annotated[str, _work("--device", "cpu, or cuda for an NVIDIA GPU; results do not depend on it.")]
 Alarm = Annotated[bool, _work("--alarm", "Watch each run as `run` does; one whose alarm rings ends.")]
 Confidence = Annotated[float, _work("--confidence", "Of the intervals.")]

@@ -12,7 +12,7 @@ from surefoot.errors import InvalidInput
 from surefoot.planning.scenarios import POSTERIOR, SIZES, Space, Truth, drawn, known_safe, longest
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
-from surefoot.studies.import_tables import MEND, cells_in, checked_rows
+from surefoot.studies.import_tables import MEND, Row, cells_in, checked_rows
 from surefoot.worlds import Linear
 
 DRAWN = (
@@ -40,13 +40,23 @@ class Posterior(NamedTuple):
     factor: Floats  # (d, d)
 
 
-def pilot_in(problem: Problem, table: object) -> Pilot:
+def pilot_rows(problem: Problem, table: object, field: str) -> list[Row]:
     """The rows of a table or of a CSV file, in the form of `study.add`; what cannot be is refused by row and column."""
     try:
-        rows = checked_rows(problem, cells_in(Path(table) if isinstance(table, str) else table))
+        return checked_rows(problem, cells_in(Path(table) if isinstance(table, str) else table))
     except InvalidInput as error:
         remedy = error.remedy.replace(MEND, "Mend them.")
-        raise InvalidInput("like", error.value, error.reason, remedy) from error
+        if problem.dial is not None and "column 'level'" in error.reason:
+            remedy += (
+                f" Numbers in the column 'level' are levels, from 0 to 1: write '20 {problem.dial.unit}' there, or "
+            )
+            remedy += "name the column 'setting'."
+        raise InvalidInput(field, error.value, error.reason, remedy) from error
+
+
+def pilot_in(problem: Problem, table: object) -> Pilot:
+    """The rows, as the core sees them."""
+    rows = pilot_rows(problem, table, "like")
     readings = [[limit.internal(x) for limit, x in zip(problem.safety, row.readings, strict=True)] for row in rows]
     observed = np.column_stack([np.array([row.reward for row in rows]), np.array(readings)])
     return Pilot(problem.arms[[row.arm for row in rows]], np.array([row.level for row in rows]), observed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.errors import ABSENT, InvalidInput, counted, shown
-from surefoot.files import as_path
+from surefoot.files import as_path, cause
 from surefoot.live.readings import Safety, applied_level, measured
 from surefoot.problem import Problem
 from surefoot.problem.checks import did_you_mean
@@ -123,7 +123,7 @@ class Text(str):
 def as_number(held: str) -> Any:
     """The text as a number; as it is, if it is none."""
     try:
-        found = float(held)
+        found = float("no number" if "_" in held else held)
     except ValueError:
         return str(held)
     return int(held) if isfinite(found) and held.strip().isdecimal() else found
@@ -169,14 +169,17 @@ def cells_in_file(path: Path) -> list[Cells]:
     try:
         with place.open(newline="", encoding="utf-8-sig") as file:
             lines = [line for line in csv.reader(file, strict=True) if any(word.strip() for word in line)]
-    except OSError as error:
-        raise InvalidInput("table", str(place), f"cannot be read ({error.strerror})", "Check the path.") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise InvalidInput("table", str(place), f"is no CSV file ({error})", "Save it as CSV in UTF-8.") from error
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        raise InvalidInput("table", str(place), f"cannot be read ({cause(error)})", "Check the path.") from error
     if not lines:
         raise InvalidInput("table", str(place), "is empty", "Its first line names the columns.")
     names = [name.strip() for name in lines[0]]
     refuse_twice(names)
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t"):
+        remedy = "Separate the cells by commas, and write numbers with a decimal point."
+        raise InvalidInput("table", names[0], "is all one column", remedy)
     wrong = [f"row {i} has {len(line)} cells" for i, line in enumerate(lines[1:], start=1) if len(line) != len(names)]
     refuse([f"{fault}, and there are {counted(len(names), 'column')}" for fault in wrong], len(lines) - 1)
     return [dict(zip(names, map(Text, line), strict=True)) for line in lines[1:]]
