@@ -32,7 +32,13 @@ def calibrate_file(
             remedy = "Name another with --plot, or allow it with --force." if picture.exists() else error.remedy
             raise InvalidInput("--plot", str(picture), error.reason, remedy) from error
         check_picture(theme, width)
-    found = calibrate(posed_in(file).problem, pilot, confidence=confidence)
+    problem = posed_in(file).problem
+    try:
+        found = calibrate(problem, pilot, confidence=confidence)
+    except InvalidInput as error:
+        if error.field != "rows":
+            raise
+        raise InvalidInput("PILOT", error.value, error.reason, error.remedy) from error
     words = str(found)
     content = None
     if out is not None:
