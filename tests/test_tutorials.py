@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -138,6 +139,33 @@ def test_the_page_on_planning_tells_a_plan_and_its_commands_work(
     for line in block.splitlines():
         assert main(line.split()[1:]) == 0
     assert (tmp_path / "plan.png").exists()
+
+
+def test_the_page_on_stating_a_problem_calibrates_one_and_its_commands_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from surefoot.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    names, printed = run_page("stating-a-problem.md")
+    assert str(names["found"]) in printed
+    assert "could be lowered" in " ".join(printed.split())
+    assert "spends 0.05 of delta = 0.05" in printed
+    page = (DOCS / "stating-a-problem.md").read_text("utf-8")
+    (arms,) = re.findall(r"^```csv\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "settings.csv").write_text(arms, "utf-8")
+    rows = "".join(f"{row['arm']},{row['setting']},{row['reward']},{row['safety']}\n" for row in names["pilot"])
+    (tmp_path / "pilot.csv").write_text(f"arm,setting,reward,safety\n{rows}", "utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) == 5
+    for line in lines:
+        assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+    stated, suggested = (sf.Problem.load(tmp_path / f"{name}.toml") for name in ("settings", "suggested"))
+    assert stated == names["problem"]
+    assert suggested.reward.law.bound < stated.reward.law.bound
+    assert suggested.delta < stated.delta
+    assert (tmp_path / "pilot.png").exists()
 
 
 # -- pages for authors ------------------------------------------------------------------------------------------------
