@@ -313,6 +313,26 @@ def test_it_is_told_in_lines_that_fit_is_plain_data_and_is_drawn() -> None:
         found["presure"]
 
 
+def test_what_cannot_be_stated_is_not_written(tmp_path: Path) -> None:
+    """A limit on readings that scatter so much that nothing is left of it."""
+    found = sf.calibrate(pumps(safety=limit(0.3, covers="readings", reading_risk=0.1)), rows_of(30, noise=2.0))
+    with pytest.raises(InvalidInput, match="reading_risk") as caught:
+        found.save(tmp_path / "suggested.toml")
+    assert "nothing was written" in caught.value.__notes__[0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_arms_that_do_not_span_and_many_arms_are_calibrated() -> None:
+    random = np.random.default_rng(0)
+    base = random.normal(size=(5000, 2))
+    with pytest.warns(sf.errors.NotSpanningWarning):
+        problem = pumps(arms=np.column_stack([base, base.sum(axis=1)]), names=None)
+    rows = [{"arm": k % 7, "level": 0.1, "reward": random.normal(), "safety": 5.0 + random.normal()} for k in range(40)]
+    found = sf.calibrate(problem, rows)
+    assert found["reward"].largest is not None
+    assert "and 4,988 more" in said(found)
+
+
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 

@@ -110,7 +110,9 @@ class Calibration:
         place = as_path("path", path)
         if place.suffix.lower() != ".toml":
             raise InvalidInput("path", str(place), "must end in .toml", "Comments have no place in other files.")
-        write_bytes("path", place, self.suggestion().encode(), overwrite=overwrite)
+        content = self.suggestion()
+        suggesting.check(content, place.parent)
+        write_bytes("path", place, content.encode(), overwrite=overwrite)
 
     def to_dict(self) -> dict[str, Any]:
         """The calibration as plain data."""

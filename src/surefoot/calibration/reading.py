@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,7 +102,10 @@ def unseen_in(problem: Problem, pilot: Pilot) -> list[str]:
         found.append(f"All rows are at {highest}: whether effects are proportional to the level stays unseen.")
     tried = np.unique(pilot.arm[pilot.level > 0.0])
     if len(tried) < problem.size:
-        others = [shown(problem.names[arm]) for arm in range(problem.size) if arm not in set(tried.tolist())][:NAMED]
+        known = set(tried.tolist())
+        others = [
+            shown(problem.names[arm]) for arm in islice((k for k in range(problem.size) if k not in known), NAMED)
+        ]
         more = problem.size - len(tried) - len(others)
         and_more = f" and {more:,} more" if more else ""
         found.append(f"Not tried: {', '.join(others)}{and_more}. Whether they follow their features stays unseen.")

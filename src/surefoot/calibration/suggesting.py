@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
@@ -13,7 +14,8 @@ import tomli_w
 
 from surefoot.calibration import telling
 from surefoot.characters import in_one_line
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, SurefootError
+from surefoot.problem import Problem
 from surefoot.problem.units import rounded_up
 
 if TYPE_CHECKING:
@@ -52,6 +54,15 @@ def written(found: Calibration, table: Mapping[str, Any] | None) -> str:
     for key in [*(key for key in late if key not in LAST), *(key for key in LAST if key in late)]:
         lines += ["", *section_lines(found, key, late[key])]
     return "\n".join(lines) + "\n"
+
+
+def check(content: str, folder: Path) -> None:
+    """Refuses a file in this folder that `surefoot show` would not take."""
+    try:
+        Problem.from_dict(tomllib.loads(content), folder=folder)
+    except SurefootError as error:
+        error.add_note("so the rows suggest what cannot be stated, and nothing was written")
+        raise
 
 
 def check_spending(found: Calibration) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from surefoot import __version__
 from surefoot.calibration import calibrate
-from surefoot.calibration.suggesting import beside
+from surefoot.calibration.suggesting import beside, check
 from surefoot.cli.init import in_place
 from surefoot.cli.output import Output
 from surefoot.cli.plan import check_picture
 from surefoot.cli.study_pictures import ENDINGS, checked_file
-from surefoot.errors import InvalidInput, SurefootError
+from surefoot.errors import InvalidInput
 from surefoot.files import write_bytes
-from surefoot.problem import Problem
 from surefoot.problem.files import read_table
 from surefoot.worlds.files import posed_in
 
@@ -43,7 +41,7 @@ def calibrate_file(
     content = None
     if out is not None:
         content = found.suggestion(beside(read_table(file), file.parent, out))
-        check_content(content, out)
+        check(content, out.parent)
     if picture is not None:
         from surefoot.plots import rendered
 
@@ -67,12 +65,3 @@ def check_place(out: Path | None, force: bool) -> None:
         raise in_place(out)
     if not out.absolute().parent.is_dir():
         raise InvalidInput("--out", str(out), "is in a folder that is not there", "Make the folder first.")
-
-
-def check_content(content: str, out: Path) -> None:
-    """Refuses what `surefoot show` would not take."""
-    try:
-        Problem.from_dict(tomllib.loads(content), folder=out.parent)
-    except SurefootError as error:
-        error.add_note("so the rows suggest what cannot be stated, and nothing was written")
-        raise
