@@ -136,7 +136,7 @@ def guess_effects(watched: Watched, memory: Memory) -> None:
 @rare
 def weigh_noise(memory: Memory, s: int, spans: bool, within: float) -> float:
     """That the least squared residuals are larger than noise of size 1 makes them, and means that are off by no more
-    than so much.                                                                                             (A1, W5)"""
+    than so much.                                                                                        (A1, W5)"""
     least, t, best = 0.0, memory.clock[PULLS], -inf
     for i in range(memory.clock[TRIED]):
         least += memory.readings[s, i, SCATTER]
