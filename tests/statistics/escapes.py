@@ -164,7 +164,7 @@ def small_noise_loop(inst, rules, truth, room, extra, seed, rounds, state, work,
 def watched(loop: Any, world: Any, problem: Any, policy: Any, extra: Any, seed: int, rounds: int, flags: Any) -> Any:
     """The flags after the loop, with the policy and the world bound in."""
     found, response = faced(policy, problem), world.response()
-    parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
+    parts = {**parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses}
     compiled(loop, parts, policy.name)(
         found.inst, found.plan.rules, response.truth, response.room, extra, seed, rounds, found.new_state(),
         found.new_work(), flags,

@@ -51,17 +51,19 @@ def played(world: Any, problem: sf.Problem, seed: int = 5, runs: int = RUNS, ala
         return sf.simulate(world, problem, runs=runs, seed=seed, max_pulls=BUDGET, alarm=alarm)
 
 
-@pytest.mark.parametrize(("power", "delta"), [(1.3, 0.01), (2.0, 0.05)])
-def test_bent_effects_cross_limits_unless_the_error_is_stated(power: float, delta: float) -> None:
-    """What is left of unsafe runs is within delta_safety, and without the statement it is not."""
-    world = bent(pumps(), power=[1.0, power])
+@pytest.mark.parametrize("power", [1.3, 2.0])
+def test_bent_effects_cross_limits_unless_the_error_is_stated(power: float) -> None:
+    """Without the statement far more runs are unsafe than delta_safety allows, most of them certified and without an
+    alarm; with it no more than that are."""
+    world, delta = bent(pumps(), power=[1.0, power]), 0.05
     error = float(world.least_error()[1])
-    linear = played(world, pumps(delta=delta), alarm=True)
-    assert lower_bound((linear.unsafe_pulls > 0).sum(), RUNS) > delta
+    linear = played(world, pumps(delta=delta).with_(max_step=0.05), alarm=True)
+    assert lower_bound((linear.unsafe_pulls > 0).sum(), RUNS) > 2 * delta
+    assert (linear.outcome == "alarm").sum() == 0
     for epsilon in (0.15, 0.6):
-        nearly = played(world, pumps(error, epsilon, delta))
+        nearly = played(world, pumps(error, epsilon, delta).with_(max_step=0.05))
         assert lower_bound((nearly.unsafe_pulls > 0).sum(), RUNS) <= delta
-        assert lower_bound((nearly.wrong & nearly.stopped).sum(), RUNS) <= 2 * delta
+        assert lower_bound(nearly.wrong.sum(), RUNS) <= 2 * delta
 
 
 @pytest.mark.parametrize("pattern", ["hidden", "waves"])
@@ -70,7 +72,7 @@ def test_nothing_that_strays_within_the_error_breaks_a_promise(error: float, pat
     world = bent(pumps(), error=[0.05, error], pattern=pattern)
     runs = played(world, pumps(error, 1.2, 0.05, reward=0.05))
     assert lower_bound((runs.unsafe_pulls > 0).sum(), RUNS) <= 0.05
-    assert lower_bound((runs.wrong & runs.stopped).sum(), RUNS) <= 0.1
+    assert lower_bound(runs.wrong.sum(), RUNS) <= 0.1
     assert runs.stopped.mean() > 0.9
 
 
