@@ -19,7 +19,7 @@ from surefoot.worlds import Linear, NearlyLinear
 PAGE = Path(__file__).parents[1] / "docs" / "nearly_linear.md"
 MOST = 20_000
 BEND = 1.15  # the power of the level that safety effects of the suite grow with
-ABOVE = 1.5  # epsilon of the suite, in multiples of what is left open
+ABOVE = 2.0  # epsilon of the suite, in multiples of what is left open
 
 
 def main() -> None:
