@@ -34,7 +34,7 @@ def learned(world: sf.worlds.Linear, problem: sf.Problem, pulls: int) -> tuple[A
         arm, level = learner.decision.arm, learner.decision.level
         told = world.measure(Pulled(arm, level, number), seed=1, problem=problem)
         learner.take(arm, level, [told["reward"], *told["safety"]])
-        rows.append(level * learner.inst.X[arm])
+        rows.append(level * learner._faced.inst.X[arm])
     return learner, np.array(rows)
 
 
@@ -45,7 +45,7 @@ class Pulled:
 
 def test_least_squares_may_be_off_by_the_sum_over_all_pulls() -> None:
     learner, rows = learned(*scattered(6), 80)
-    X, state, bounds = learner.inst.X, learner.state, learner.work.bounds
+    X, state, bounds = learner._faced.inst.X, learner.state, learner.work.bounds
     inverse, drift = np.linalg.inv(rows.T @ rows), state.sets.drift
     assert drift.arm == pytest.approx(np.abs(X @ inverse @ rows.T).sum(axis=1), rel=1e-6)
     decision, high = learner.decision, state.levels.high
@@ -61,8 +61,8 @@ def test_least_squares_may_be_off_by_the_sum_over_all_pulls() -> None:
 
 def test_of_many_arms_it_is_bounded_and_never_narrower() -> None:
     learner, rows = learned(*scattered(80), 60)
-    assert learner.inst.few_columns
-    X, inverse = learner.inst.X, np.linalg.inv(rows.T @ rows)
+    assert learner._faced.inst.few_columns
+    X, inverse = learner._faced.inst.X, np.linalg.inv(rows.T @ rows)
     exact = np.abs(X @ inverse @ rows.T).sum(axis=1)
     crude = learner.state.sets.drift.arm
     assert crude == pytest.approx(np.sqrt(60 * np.einsum("ka,ab,kb->k", X, inverse, X)), rel=1e-6)

@@ -77,3 +77,9 @@ def refuse_error(problem: Problem, who: str) -> None:
     for field, signal in zip(fields, signals_of(problem), strict=True):
         if signal.within > 0.0:
             raise InvalidInput(field, signal.within, f"is stated, and {who} takes means for exactly linear", EXACT)
+
+
+def refuse_inexact(problem: Problem, who: str) -> None:
+    """Refuses both: noise of unknown size, and means that are only nearly linear."""
+    refuse_unknown_noise(problem, who)
+    refuse_error(problem, who)
