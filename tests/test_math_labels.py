@@ -8,7 +8,7 @@ import surefoot
 PACKAGE = Path(surefoot.__file__).parent
 DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md", "studies.md")]
 
-ONE = r"[ACEGOST]\d'?"
+ONE = r"[ACEGOSTW]\d'?"
 BRACKET = re.compile(rf"\(({ONE}(?:\s*(?:,|-|and|to)\s*{ONE})*)\)")
 RANGE = re.compile(rf"\(({ONE})\)(?:-| to )\(({ONE})\)")
 

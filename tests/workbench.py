@@ -83,7 +83,7 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
     form = np.broadcast_to(table["form"], 1 + m).tolist()
     found = sets(ellipsoid.params_of(X, each("D"), grams, form, each("delta"), high))
     inst = Instance(
-        X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float),
+        X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float), within=np.zeros(1 + m),
         dial=Dial(
             each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"], np.empty(0),
             np.empty(0),

@@ -113,6 +113,21 @@ def test_what_hardly_any_run_decides_is_said_first(hopeless: Plan, planned: Plan
     assert [each for each in hopeless.savings if each.at_least]
 
 
+def test_an_epsilon_below_what_can_be_known_is_said_first() -> None:
+    limit = sf.Limit("pressure", at_most=8.0, baseline=5.0, noise=0.3, within=0.3)
+    found = sf.plan(pumps(safety=[limit]), runs=10, budget=300, seed=3)
+    open_share, worlds, *_ = found.first
+    assert "of its value stays open" in open_share
+    below = {name: int((floors > 0.15).sum()) for name, floors in found.floors.items()}
+    assert max(below.values()) > 0
+    assert all(f"{count} of 10 in the {name} scenario" in worlds for name, count in below.items() if count)
+    for each in found.scenarios:  # no run is certain where that is not possible
+        assert not (np.isfinite(each.trials) & (found.floors[each.name] > 1.2 * 0.15)).any()
+    assert any(each.statement == "pressure within" for each in found.savings)
+    assert "exactly linear in these worlds" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
 def test_the_interval_of_what_stays_undecided_is_exact(hopeless: Plan) -> None:
     harsh = hopeless["harsh"]
     assert np.isinf(harsh.trials).all()

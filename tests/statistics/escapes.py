@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.compiler import compiled
+from surefoot.core.estimate import column
 from surefoot.core.kernel import kernel
 from surefoot.core.learn import absorb, begin
 from surefoot.core.linear import add_information, cholesky, dot, fill_diagonal, forward_solve
@@ -86,35 +87,62 @@ def broken_bound_loop(inst, rules, truth, room, best, seed, rounds, state, work,
     Which: a safety signal's lower or upper bound at some arm, the upper one at the best arm, the lead of some
     candidate, the lead of the best one (K for the null pull).
     """
-    K, high, bounds = len(inst.X), state.levels.high, work.bounds
     for run in range(len(broken)):
         begin(inst, state, work)
         for _ in range(rounds + 1):
             decision = decide(inst, rules, state, work, seed, run)
-            for s in range(len(inst.eta0)):
-                for k in range(K):
-                    true = truth.value[s + 1, k]
-                    if bounds.lower[s, k] > true + 1e-9:
-                        broken[run, LOWER] = 1
-                    if bounds.upper[s, k] < true - 1e-9:
-                        broken[run, UPPER] = 1
-                        if k == best:
-                            broken[run, UPPER_AT_BEST] = 1
-            i = decision.leader
-            value = decision.leader_level * truth.value[0, i] if i >= 0 else 0.0
-            for j in range(K + 1):
-                if (j == K and i < 0) or decision.gap == np.inf:
-                    continue
-                if j == i and not high[j] > decision.leader_level:
-                    continue  # it takes no part in the race: there is nothing of its own left to gain
-                lead = (high[j] * truth.value[0, j] if j < K else 0.0) - value
-                if bounds.lead[j] < lead - 1e-9:
-                    broken[run, LEAD] = 1
-                    if j == best:
-                        broken[run, LEAD_OF_BEST] = 1
+            mark_broken(inst, truth, state, work, decision, best, broken[run])
             if decision.status != PULL:
                 break
             respond(truth, room, seed, run, state.clock[ROUND] + 1, decision.arm, decision.level, work.observed)
+            absorb(inst, state, work, decision.arm, decision.level, work.observed)
+
+
+@kernel
+def mark_broken(inst: Any, truth: Any, state: Any, work: Any, decision: Any, best: int, broken: Any) -> None:
+    """Marks the bounds of this round that are false; means may be off the law by what is stated, each to its side."""
+    K, high, bounds = len(inst.X), state.levels.high, work.bounds
+    for s in range(len(inst.eta0)):
+        for k in range(K):
+            true = truth.value[s + 1, k]
+            if bounds.lower[s, k] > true + 1e-9:
+                broken[LOWER] = 1
+            if bounds.upper[s, k] < true - 1e-9:
+                broken[UPPER] = 1
+                if k == best:
+                    broken[UPPER_AT_BEST] = 1
+    i = decision.leader
+    value = decision.leader_level * truth.value[0, i] - inst.within[0] if i >= 0 else 0.0
+    for j in range(K + 1):
+        if (j == K and i < 0) or decision.gap == np.inf:
+            continue
+        if j == i and not high[j] > decision.leader_level:
+            continue  # it takes no part in the race: there is nothing of its own left to gain
+        lead = (high[j] * truth.value[0, j] if j < K else 0.0) + inst.within[0] - value
+        if bounds.lead[j] < lead - 1e-9:
+            broken[LEAD] = 1
+            if j == best:
+                broken[LEAD_OF_BEST] = 1
+
+
+def astray_loop(inst, rules, truth, room, how, seed, rounds, state, work, broken):  # type: ignore[no-untyped-def]
+    """The same, in a world whose means are off the law by all that is stated, to the side that misleads most.
+
+    how[0] is the best arm. The error of a pull moves the estimate of arm how[1 + s] in signal s up in even runs and
+    down in odd ones, as far as it can by what was pulled so far: it depends on arm, level, time and all that was seen.
+    """
+    for run in range(len(broken)):
+        begin(inst, state, work)
+        for _ in range(rounds + 1):
+            decision = decide(inst, rules, state, work, seed, run)
+            mark_broken(inst, truth, state, work, decision, how[0], broken[run])
+            if decision.status != PULL:
+                break
+            respond(truth, room, seed, run, state.clock[ROUND] + 1, decision.arm, decision.level, work.observed)
+            for s in range(len(inst.R)):
+                overlap = column(inst, state.estimate, inst.gram_of[s], decision.arm)[how[1 + s]]
+                up = (overlap >= 0.0) == (run % 2 == 0)
+                work.observed[s] += inst.within[s] if up else -inst.within[s]
             absorb(inst, state, work, decision.arm, decision.level, work.observed)
 
 
@@ -136,7 +164,7 @@ def small_noise_loop(inst, rules, truth, room, extra, seed, rounds, state, work,
 def watched(loop: Any, world: Any, problem: Any, policy: Any, extra: Any, seed: int, rounds: int, flags: Any) -> Any:
     """The flags after the loop, with the policy and the world bound in."""
     found, response = faced(policy, problem), world.response()
-    parts = {**parts_of(found.plan), "respond": response.respond, "crosses": response.crosses}
+    parts = {**parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses}
     compiled(loop, parts, policy.name)(
         found.inst, found.plan.rules, response.truth, response.room, extra, seed, rounds, found.new_state(),
         found.new_work(), flags,
@@ -156,6 +184,13 @@ def broken_bounds(world: Any, problem: Any, policy: Any, *, runs: int, rounds: i
     best = world.best_arm(problem)
     best = best if best >= 0 else problem.size
     return watched(broken_bound_loop, world, problem, policy, best, seed, rounds, np.zeros((runs, 5), np.int64))
+
+
+def astray(world: Any, problem: Any, policy: Any, pushed: Any, *, runs: int, rounds: int, seed: int) -> Any:
+    """(runs, 5) flags: which bounds were ever false where means stray against the arm pushed[s] of each signal."""
+    best = world.best_arm(problem)
+    how = np.array([best if best >= 0 else problem.size, *pushed], np.int64)
+    return watched(astray_loop, world, problem, policy, how, seed, rounds, np.zeros((runs, 5), np.int64))
 
 
 def small_noises(world: Any, problem: Any, policy: Any, *, runs: int, rounds: int, seed: int) -> Any:

@@ -59,6 +59,8 @@ def posed_to_lingape(scenario: Scenario) -> Scenario | None:
             reward=replace(problem.reward, norm=problem.reward.norm or world.reward_norm or 1.0),
             safety=[replace(limit, norm=limit.norm or norm or 1.0) for limit, norm in limits],
         )
+    exact = [replace(limit, within=0.0) for limit in problem.safety]  # it takes means for linear, whatever is stated
+    problem = problem.with_(reward=replace(problem.reward, within=0.0), safety=exact)
     return replace(scenario, problem=problem, policy=LinGapE())
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.errors import counted
-from surefoot.problem import Dial, Limit, Problem
+from surefoot.problem import Dial, Limit, Problem, Reward
+from surefoot.problem.knowable import said_of_error
 from surefoot.problem.units import level_shortly, reading_in_words, setting_in_words, with_unit
 from surefoot.worlds.files import Posed, posed_in
 
@@ -26,7 +27,7 @@ def show_file(output: Output, file: Path, handed_in: str | None) -> int:
         output.json_result(
             {
                 "fingerprint": problem.fingerprint, "spans": problem.spans, "rank": problem.rank,
-                "problem": problem.to_dict(), "world": world, "policy": policy,
+                "problem": problem.to_dict(), "open": said_of_error(problem), "world": world, "policy": policy,
             }
         )  # fmt: skip
         return exit_codes.OK
@@ -52,6 +53,11 @@ def stated_policy(posed: Posed, handed_in: str | None) -> tuple[dict[str, Any] |
 def said_norm(norm: float | None) -> str:
     """What is stated about the length of the weights, if anything is."""
     return "" if norm is None else f", weights of length at most {norm:g}"
+
+
+def said_error(signal: Reward | Limit) -> str:
+    """How closely its mean follows the linear law, where that is stated."""
+    return "" if signal.within == 0.0 else f", linear within {with_unit(f'{signal.within:g}', signal.unit)}"
 
 
 def kept(limit: Limit) -> str:
@@ -85,12 +91,12 @@ def tell_problem(output: Output, problem: Problem) -> None:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
     noise = with_unit(reward.law.short, reward.unit)
-    out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}"))
+    out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}{said_error(reward)}"))
     for limit in problem.safety:
         out.print(
             Text(
                 f"Limit    {limit.name} {kept(limit)}, {with_unit(f'{limit.baseline:g}', limit.unit)} when nothing is "
-                f"applied; noise {with_unit(limit.law.short, limit.unit)}{said_norm(limit.norm)}"
+                f"applied; noise {with_unit(limit.law.short, limit.unit)}{said_norm(limit.norm)}{said_error(limit)}"
             )
         )
     out.print(
@@ -101,6 +107,8 @@ def tell_problem(output: Output, problem: Problem) -> None:
     )
     for line in told_dial(problem):
         out.print(Text(line), soft_wrap=True)
+    for words in said_of_error(problem):
+        out.print(Text(f"Open     {words}"), soft_wrap=True)
 
 
 def told_dial(problem: Problem) -> list[str]:

@@ -18,6 +18,7 @@ from surefoot.live.quantities import (
 )
 from surefoot.live.showing import ITSELF
 from surefoot.live.trace import Trace
+from surefoot.problem.knowable import said_of_error
 from surefoot.studies.outlook import Outlook
 from surefoot.studies.status import StudyStatus
 from surefoot.studies.study import Study
@@ -47,6 +48,8 @@ def tell_outlook(
         out.print(Text(ended, "bold"))
     for words in expected_in_words(outlook.known, name):
         out.print(Text(f"  {words}"), soft_wrap=True)
+    for words in said_of_error(problem) if status.outcome is None else []:
+        out.print(Text(f"Open   {words}"), soft_wrap=True)
     if outlook.trials_to_go is not None:
         out.print(Text(f"To go  {outlook.trials_to_go}"), soft_wrap=True)
 

@@ -71,7 +71,7 @@ def look(watched: Watched, memory: Memory, everything: bool, briefly: bool) -> b
             measure_arms(memory)
     rings = False
     for s in range(len(watched.R)):
-        rings = judged(watched, memory, s, NOISE, weigh_noise(memory, s, spans)) or rings
+        rings = judged(watched, memory, s, NOISE, weigh_noise(memory, s, spans, watched.within[s])) or rings
         if everything and spans:
             for test in range(ARMS, OFFSET + 1):
                 rings = judged(watched, memory, s, test, weigh(watched, memory, s, test, briefly)) or rings
@@ -134,8 +134,9 @@ def guess_effects(watched: Watched, memory: Memory) -> None:
 
 
 @rare
-def weigh_noise(memory: Memory, s: int, spans: bool) -> float:
-    """That the least squared residuals are larger than noise of size 1 makes them.                            (A1)"""
+def weigh_noise(memory: Memory, s: int, spans: bool, within: float) -> float:
+    """That the least squared residuals are larger than noise of size 1 makes them, and means that are off by no more
+    than so much.                                                                                        (A1, W5)"""
     least, t, best = 0.0, memory.clock[PULLS], -inf
     for i in range(memory.clock[TRIED]):
         least += memory.readings[s, i, SCATTER]
@@ -144,7 +145,8 @@ def weigh_noise(memory: Memory, s: int, spans: bool) -> float:
             off = slope - product(memory.X[i], memory.room.weights[s])
             least += memory.arms[i, N] * off * off
     for stake in STAKES:
-        best = joined(best, stake * least + t / 2.0 * log(1.0 - 2.0 * stake))
+        allowed = within * within * stake / (1.0 - 2.0 * stake)  # of each result
+        best = joined(best, stake * least + t / 2.0 * log(1.0 - 2.0 * stake) - t * allowed)
     return best - log(float(len(STAKES)))
 
 
@@ -164,7 +166,7 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
     enough = watched.needed[s, test] + price if briefly else -inf
     for i in range(shared_features(test, memory.clock[STRETCH])):
         q, b = load_shared(watched, memory, s, test, i)
-        best = joined(best, weighed(memory, s, q, b, enough) - price)
+        best = joined(best, weighed(memory, s, q, b, enough, watched.within[s]) - price)
     cuts, tilts = (memory.clock[STRETCH] if test == TIME else 1), (1 if test == ARMS else len(TILTS))
     ways = float(len(watched.features) * (2 * STRETCHES if test == TIME else 2 if test == LEVELS else 1))
     price = log(ways * tilts)
@@ -181,7 +183,10 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
             else:
                 c, q, b = memory.arms[n, N], memory.arms[n, N], memory.readings[s, n, M]
             score, rest = b - c * product(memory.X[n], memory.room.weights[s]), q - c * c * memory.room.levers[n]
-            if rest > UNEXPLAINED * q and score * score >= 2.0 * enough * rest:  # whatever the tilt is
+            if rest <= UNEXPLAINED * q:
+                continue
+            score = beyond_error(memory, score, rest, watched.within[s])
+            if score * score >= 2.0 * enough * rest:  # whatever the tilt is
                 for i in range(tilts):
                     tilt = TILTS[i] if test != ARMS else 0.0
                     left = c - tilt * memory.arms[n, N]
@@ -189,7 +194,7 @@ def weigh(watched: Watched, memory: Memory, s: int, test: int, briefly: bool) ->
                         memory.room.vectors[C, a] = left * memory.X[n, a]
                     found = weighed(
                         memory, s, q - 2.0 * tilt * c + tilt * tilt * memory.arms[n, N],
-                        b - tilt * memory.readings[s, n, M], -inf,
+                        b - tilt * memory.readings[s, n, M], -inf, watched.within[s],
                     )  # fmt: skip
                     best = joined(best, found - price)
     return best
@@ -239,15 +244,18 @@ def load_shared(watched: Watched, memory: Memory, s: int, test: int, i: int) -> 
 
 
 @rare
-def weighed(memory: Memory, s: int, q: float, b: float, enough: float) -> float:
+def weighed(memory: Memory, s: int, q: float, b: float, enough: float, within: float) -> float:
     """The logarithm of the bet on a feature with sums C of the room, q and b; minus infinity if it is not enough.
 
-    That is before the price of not knowing the weights.                                                      (A2)
+    That is before the price of not knowing the weights.                                                 (A2, W5)
     """
     room = memory.room
     forward(room.matrices[A], room.vectors[C], room.vectors[U])
     rest, score = q - squares(room.vectors[U]), b - product(room.vectors[C], room.weights[s])
-    if rest <= UNEXPLAINED * q or not score * score >= 2.0 * enough * rest:
+    if rest <= UNEXPLAINED * q:
+        return -inf
+    score = beyond_error(memory, score, rest, within)
+    if not score * score >= 2.0 * enough * rest:
         return -inf
     backward(room.matrices[A], room.vectors[U], room.vectors[V])
     stray, best = squares(room.vectors[V]), -inf
@@ -259,6 +267,15 @@ def weighed(memory: Memory, s: int, q: float, b: float, enough: float) -> float:
             gain = score * score / (rest + prior + loose * stray)
             best = joined(best, (gain - size - log1p(left / prior)) / 2.0)
     return best - log(float(len(LOOSE) * len(PRIORS)))
+
+
+@kernel
+def beyond_error(memory: Memory, score: float, rest: float, within: float) -> float:
+    """What is left of the score of a feature, whose unexplained part has this sum of squares, when means are off by no
+    more than so much: that moves it by within sqrt(t rest) at most.                                          (W5)"""
+    if within == 0.0:
+        return score
+    return max(abs(score) - within * sqrt(memory.clock[PULLS] * rest), 0.0)
 
 
 @rare

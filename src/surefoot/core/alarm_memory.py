@@ -33,6 +33,7 @@ class Watched(NamedTuple):
     axes: Matrix  # (d, d) features @ axes are the arms in coordinates in which they are of mean square 1
     even: Vector  # (d,) the weights with which arms are most alike: x_k.even is nearest to 1
     R: Vector  # (n,) size of the noise
+    within: Vector  # (n,) how far means may be from the linear law, in units of the noise
     eta0: Vector  # (m,) limits, in units of the noise
     reach: Matrix  # (n, d) |reach * weights| <= 1 is what a stated norm says; zeros where none counts
     needed: Matrix  # (n, TESTS) the logarithm at which a test is failed; infinite for one that is not made

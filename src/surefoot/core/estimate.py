@@ -150,7 +150,7 @@ def arm_width(estimate: Estimate, ball: Ball, k: int) -> float:
     square = max(estimate.v[ball.g, k], 0.0)
     if ball.prior > 0.0:
         square += ball.prior * max(estimate.v2[ball.g, k], 0.0)
-    return width_of(ball.radius, square)
+    return width_of(ball.radius, square) + width_of(ball.drift, estimate.v[ball.g, k])
 
 
 @thin
@@ -158,10 +158,11 @@ def difference_width(
     inst: Instance, estimate: Estimate, ball: Ball, k: int, level_k: float, i: int, level_i: float
 ) -> float:  # fmt: skip
     """The half-width of the ball's interval for (level_k x_k - level_i x_i) . weights.                  (E5, C2)"""
-    square = squared_norm(inst, estimate, ball.g, k, level_k, i, level_i)
+    plain = squared_norm(inst, estimate, ball.g, k, level_k, i, level_i)
+    square = plain
     if ball.prior > 0.0:
         square += ball.prior * squared_image(inst, estimate, ball.g, k, level_k, i, level_i)
-    return width_of(ball.radius, square)
+    return width_of(ball.radius, square) + width_of(ball.drift, plain)
 
 
 # -- how it is kept ---------------------------------------------------------------------------------------------------

@@ -85,24 +85,25 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
 @kernel
 def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: int) -> bool:
     """The level of every arm by limit s; False if the bounds contradict each other or a level that is claimed."""
-    eta0, gamma0, K = inst.eta0[s], inst.dial.gamma0, len(levels.low)
+    surely, possibly = inst.eta0[s] + inst.within[s + 1], inst.eta0[s] - inst.within[s + 1]  # (W3)
+    gamma0, K = inst.dial.gamma0, len(levels.low)
     lower, upper, most = bounds.lower[s], bounds.upper[s], bounds.most[s]
     low_of, high_of, most_of = levels.low_of[s], levels.high_of[s], levels.most_of[s]
     crossing = 0
     if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
         for k in range(K):
-            low_of[k] = max(level_at(lower[k], eta0), low_of[k])
+            low_of[k] = max(level_at(lower[k], surely), low_of[k])
         for k in range(K):
-            high_of[k] = min(level_at(upper[k], eta0), high_of[k])
+            high_of[k] = min(level_at(upper[k], possibly), high_of[k])
         for k in range(K):
             most_of[k] = min(most[k], most_of[k])
         for k in range(K):
-            crossing += 0 if may_be_safe(most_of[k], max(low_of[k], gamma0[k]), eta0) else 1
+            crossing += 0 if may_be_safe(most_of[k], max(low_of[k], gamma0[k]), possibly) else 1
     else:
         for k in range(K):
-            low_of[k] = level_at(lower[k], eta0)
+            low_of[k] = level_at(lower[k], surely)
         for k in range(K):
-            crossing += 0 if may_be_safe(most[k], gamma0[k], eta0) else 1
+            crossing += 0 if may_be_safe(most[k], gamma0[k], possibly) else 1
     return crossing == 0
 
 
@@ -113,13 +114,13 @@ def certify_above(inst: Instance, levels: Levels, bounds: Bounds, mode: int) -> 
     for k in range(len(high)):
         high[k] = ceiling[k]
     for s in range(len(inst.eta0)):
-        eta0, upper, high_of = inst.eta0[s], bounds.upper[s], levels.high_of[s]
+        possibly, upper, high_of = inst.eta0[s] - inst.within[s + 1], bounds.upper[s], levels.high_of[s]
         if mode == DYNAMIC_MAX:
             for k in range(len(high)):
                 high[k] = min(high[k], high_of[k])
         else:
             for k in range(len(high)):
-                high[k] = min(high[k], level_at(upper[k], eta0))
+                high[k] = min(high[k], level_at(upper[k], possibly))
     floor_levels(inst.dial, high, levels.low)
 
 
@@ -144,9 +145,9 @@ def known_levels_hold(inst: Instance, bounds: Bounds) -> bool:
     """Whether the bounds still allow that every arm is safe at its known level, as was promised."""
     gamma0, crossing = inst.dial.gamma0, 0
     for s in range(len(inst.eta0)):
-        most, eta0 = bounds.most[s], inst.eta0[s]
+        most, possibly = bounds.most[s], inst.eta0[s] - inst.within[s + 1]
         for k in range(len(gamma0)):
-            crossing += 0 if may_be_safe(most[k], gamma0[k], eta0) else 1
+            crossing += 0 if may_be_safe(most[k], gamma0[k], possibly) else 1
     return crossing == 0
 
 

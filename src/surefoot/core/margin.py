@@ -19,9 +19,9 @@ def margin(inst: Instance, state: State, k: int, level: float) -> float:
     """
     smallest = inf
     for s in range(1, len(inst.R)):
-        eta0, certified = inst.eta0[s - 1], state.levels.low_of[s - 1, k]
+        eta0, certified = inst.eta0[s - 1] + inst.within[s], state.levels.low_of[s - 1, k]
         width = arm_width(state.estimate, ball_of(inst, state, s), k)
-        distance = level * (state.estimate.est[s, k] - width) - eta0 if level > 0.0 else -eta0
+        distance = level * (state.estimate.est[s, k] - width) - eta0 if level > 0.0 else -inst.eta0[s - 1]
         if 0.0 < level <= certified:
             distance = max(distance, eta0 * (level / certified - 1.0))
         smallest = min(smallest, distance)

@@ -38,11 +38,13 @@ def narrow(
         lowest, highest = middle - width, middle + width
     if s > 0:
         lower, upper = work.bounds.lower[s - 1, k], work.bounds.upper[s - 1, k]
-        known = inst.eta0[s - 1] / inst.dial.gamma0[k]  # what is safe at the known level is at least this at full
+        known = (inst.eta0[s - 1] - inst.within[s]) / inst.dial.gamma0[
+            k
+        ]  # what is safe at the known level is at least this at full
         lowest = lower if lower > lowest else lowest  # what is not a number says nothing
         highest = upper if upper < highest else highest
         lowest = known if known > lowest else lowest
     if lowest > highest:
         lowest, highest = highest, lowest
-    low[s] = level * lowest if level > 0.0 else 0.0
-    high[s] = level * highest if level > 0.0 else 0.0
+    low[s] = level * lowest - inst.within[s] if level > 0.0 else 0.0
+    high[s] = level * highest + inst.within[s] if level > 0.0 else 0.0

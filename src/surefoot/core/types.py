@@ -40,6 +40,7 @@ class Instance(NamedTuple):
     X: Matrix  # (K, d) arms
     R: Vector  # (n,) sub-Gaussian size of the noise
     eta0: Vector  # (m,) safety limits, all negative
+    within: Vector  # (n,) how far the mean of each signal may be from the linear law (W1)
     dial: Dial
     epsilon: float
     regularization: Tensor  # (g, d, d) of each Gram matrix
@@ -53,7 +54,7 @@ class Instance(NamedTuple):
 class Ball(NamedTuple):
     """An ellipsoid around the estimate of one signal's weights that holds the truth, for all rounds at once.
 
-    Its half-width along y is radius |y| in A^-1 + prior A^-2.
+    Its half-width along y is radius |y| in A^-1 + prior A^-2, and drift |y| in A^-1 besides.
     """
 
     s: int  # the signal
@@ -61,6 +62,7 @@ class Ball(NamedTuple):
     radius: float  # infinite while nothing is known
     norm: float  # the bound on the norm of the weights that the radius leans on; infinite where it leans on none
     prior: float  # c of (C2); 0 for an ellipsoid in A^-1 alone
+    drift: float = 0.0  # what means that are not quite linear add (W2); 0 where they are
 
 
 class Decision(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NotRequired, Self, TypedDict, cast
 from surefoot.cards import card
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Dial, Problem
-from surefoot.problem.norms import noise_laws
+from surefoot.problem.norms import noise_laws, signals_of
 from surefoot.problem.units import level_in_words, rounded_down, rounded_up, set_in_words, with_unit
 
 WIDTH = 80  # characters of a line
@@ -132,7 +132,7 @@ def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float
     value = guarantee.value.format(answer=answer, epsilon=with_unit(rounded_up(problem.epsilon), problem.reward.unit))
     promise = f"With probability at least {rounded_down(guarantee.confidence, 6)}, {value}"
     if guarantee.safety is None:
-        return " ".join([promise, *about_noise(problem)])
+        return " ".join([promise, *about_noise(problem), *about_error(problem)])
     safely = rounded_down(guarantee.safety, 6)
     safe = f"With probability at least {safely}, no pull crossed a limit with its mean and the answer crosses none."
     if overshoots:
@@ -140,7 +140,7 @@ def statement_of(guarantee: Guarantee, problem: Problem, name: str, level: float
     together = round(guarantee.confidence + guarantee.safety - 1.0, 12)  # 0.95 + 0.95 - 1 falls short of 0.9 by 1e-16
     if together > 0.0:
         safe += f" Both hold with probability at least {rounded_down(together, 6)}."
-    return " ".join([promise, safe, *about_readings(problem), *about_noise(problem)])
+    return " ".join([promise, safe, *about_readings(problem), *about_noise(problem), *about_error(problem)])
 
 
 def about_dial(dial: Dial | None) -> list[str]:
@@ -173,6 +173,18 @@ def about_noise(problem: Problem) -> list[str]:
     names = ["the reward", *(limit.name for limit in problem.safety)]
     laws = zip(names, noise_laws(problem), strict=True)
     return [f"This rests on {law.said}, for {name}." for name, law in laws if law.unknown or law.high < inf]
+
+
+def about_error(problem: Problem) -> list[str]:
+    """What the promise allows for where means are only nearly linear: a sentence for each such signal.         (W1)"""
+    told = []
+    for name, signal in zip(
+        ["the reward", *(limit.name for limit in problem.safety)], signals_of(problem), strict=True
+    ):
+        if signal.within > 0.0:
+            error = with_unit(f"{signal.within:g}", signal.unit)
+            told.append(f"The mean of {name} is taken to be linear within {error}, at every arm, level and time.")
+    return told
 
 
 def card_of(certificate: Certificate) -> str:

@@ -14,7 +14,7 @@ is true, whoever chose the pulls. The level is shared evenly by all tests of all
 alarm is at most `level` (beside delta_safety, for the limits).                                                (A4)
 
 All are in units of a size that the noise surely does not exceed. A signal whose noise is unknown and has no such bound
-is not tested.
+is not tested. Where means are linear only within a stated error, each allows for the worst that this can do.  (W5)
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number, some_rows
-from surefoot.problem.norms import noise_laws, noise_sizes
+from surefoot.problem.norms import noise_laws, noise_sizes, signals_of
 from surefoot.problem.span import triangle_of
 from surefoot.progress import compiling
 
@@ -112,6 +112,7 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
         axes=np.ascontiguousarray(axes),
         even=problem.features.sum(axis=0) @ axes / K,
         R=R,
+        within=np.array([signal.within for signal in signals_of(problem)]) / R,
         eta0=np.array([limit.eta0 for limit in problem.safety]) / R[1:],
         reach=reach,
         needed=np.where(made, log(max(made.sum(), 1) / level), inf),

@@ -11,7 +11,7 @@ trend    within each arm, and over all arms for those with few rows: the effect 
 Both are held for the whole table and for its halves. In an honest order the chance that any of them finds something, at
 whatever number of rows one looks, is at most LEVEL, whoever chose arms and levels: (O1) if the noise of an arm is alike
 in all its rows and of the stated size, (O2) if it is Gaussian, of whatever size. Where no size is stated only (O2) is
-held.
+held, and neither of a signal whose mean is linear only within a stated error.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ import numpy as np
 from surefoot.core.types import Indices
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
-from surefoot.problem.norms import noise_laws, noise_sizes
+from surefoot.problem.norms import noise_laws, noise_sizes, signals_of
 
 LEVEL = 1e-6  # the chance that an honest table is suspected
 FOR_RANKS, FOR_SLOPES, FOR_TREND = 0.5, 0.25, 0.25  # the shares of its parts
@@ -53,6 +53,8 @@ def suspicions(
     names = ["reward", *(limit.name for limit in problem.safety)]
     plain, found = whitened(problem)[arms], []
     for s, (signal, law) in enumerate(zip(names, noise_laws(problem), strict=True)):
+        if signals_of(problem)[s].within > 0.0:
+            continue  # means that may drift with the level, or with time, are a trend of their own
         values = observed[:, s] / noise_sizes(problem)[s]
         for k in np.flatnonzero(np.bincount(arms, minlength=problem.size) >= FEWEST):
             mine, share = arms == k, level / (problem.size * len(names))

@@ -19,6 +19,7 @@ import numpy as np
 from surefoot.live.learner import Learner
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.norms import signals_of
 from surefoot.problem.units import reading_in_words, with_unit
 
 Row: TypeAlias = tuple[int, float, float, Sequence[float]]  # arm, level, reward and readings, in the user's units
@@ -84,10 +85,11 @@ def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats, 
     problem = learner.problem
     low, high, noise = learner.expected_with_noise(arm, level)
     length = level * float(np.linalg.norm(problem.arms[arm]))
-    for s, norm in enumerate((problem.reward.norm, *(limit.norm for limit in problem.safety))):
-        if norm is not None:
-            low[s] = -length * norm if low[s] == -inf else low[s]
-            high[s] = length * norm if high[s] == inf else high[s]
+    for s, signal in enumerate(signals_of(problem)):
+        if signal.norm is not None:
+            most = length * signal.norm + signal.within
+            low[s] = -most if low[s] == -inf else low[s]
+            high[s] = most if high[s] == inf else high[s]
     return low, high, noise
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from surefoot.planning.scenarios import MIDDLE, SCENARIOS, Truth, drawn, in_word
 from surefoot.planning.variations import Variation, grid, variations
 from surefoot.policies import Policy, check_policy
 from surefoot.problem import Problem
-from surefoot.problem.checks import check_count, check_seed, check_workers
+from surefoot.problem.checks import Floats, check_count, check_seed, check_workers
+from surefoot.problem.knowable import last_gap
+from surefoot.problem.norms import is_nearly_linear
 from surefoot.progress import one_bar
 
 RUNS, BUDGET = 100, 10_000
@@ -69,7 +71,21 @@ def plan(
         Prospect.of(name, in_words(problem, name, before_rows=pilot is not None), found) for name, found in met.items()
     ]
     ranked = sorted(savings, key=lambda each: -np.inf if each.share is None else each.share, reverse=True)
-    return Plan(problem, policy, runs, budget, seed, rows, tuple(prospects), tuple(map(tuple, medians)), tuple(ranked))
+    return Plan(
+        problem, policy, runs, budget, seed, rows, tuple(prospects), tuple(map(tuple, medians)), tuple(ranked),
+        floors_of(problem, truths),
+    )  # fmt: skip
+
+
+def floors_of(problem: Problem, truths: Mapping[str, Sequence[Truth]]) -> dict[str, Floats]:
+    """By scenario, the gap that is left in the end in each world, where means are only nearly linear.        (W6)"""
+    if not is_nearly_linear(problem):
+        return {}
+    arms = problem.arms
+    return {
+        name: np.array([last_gap(problem, arms @ truth.reward, truth.limits @ arms.T) for truth in drawn_there])
+        for name, drawn_there in truths.items()
+    }
 
 
 def cell(setting: Setting, varied: Problem, problem: Problem, truths: Sequence[Truth], met: Played) -> Cell:

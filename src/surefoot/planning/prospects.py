@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +94,7 @@ class Plan:
     scenarios: tuple[Prospect, ...]  # from kind to harsh
     grid: tuple[tuple[Cell, ...], ...]  # by epsilon, then by delta
     savings: tuple[Saving, ...]  # the largest first
+    floors: dict[str, Floats] = field(default_factory=dict)  # by scenario, the gap left in the end in each world (W6)
 
     def __getitem__(self, name: str) -> Prospect:
         """The scenario of this name."""
@@ -118,7 +119,7 @@ class Plan:
             "policy": policies.to_dict(self.policy),
             "problem": {"fingerprint": self.problem.fingerprint, **self.problem.to_dict_without_arms()},
             "runs": self.runs, "budget": self.budget, "seed": self.seed, "pilot_rows": self.pilot_rows,
-            "first": self.first, "drawn": self.drawn,
+            "first": self.first, "drawn": self.drawn, "floors": self.floors,
             "scenarios": self.scenarios,
             "grid": [cell for row in self.grid for cell in row],
             "savings": [{**vars(each), "words": str(each)} for each in self.savings],

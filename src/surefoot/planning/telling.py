@@ -7,9 +7,12 @@ from math import inf, isinf
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from surefoot.characters import in_one_line
 from surefoot.planning.scenarios import MIDDLE
 from surefoot.problem import Problem
+from surefoot.problem.knowable import said_of_error
 from surefoot.problem.norms import noise_laws
 from surefoot.results import Interval
 
@@ -41,7 +44,30 @@ def title(plan: Plan) -> str:
 
 
 def said_first(plan: Plan) -> tuple[str, ...]:
-    """What is to be known first."""
+    """What is to be known first: what no number of trials decides, and what this budget hardly decides."""
+    return (*beyond_knowing(plan), *hardly_decided(plan))
+
+
+def beyond_knowing(plan: Plan) -> list[str]:
+    """What the stated errors of the linear law leave open, and in how many worlds that is more than epsilon.    (W6)"""
+    said = said_of_error(plan.problem)
+    below = {name: int((floors > plan.problem.epsilon).sum()) for name, floors in plan.floors.items()}
+    if not any(below.values()):
+        return said
+    worlds = {name: f"{count:,} of {plan.runs:,}" for name, count in below.items() if count}
+    counted = " and ".join(f"{share} in the {name} scenario" for name, share in worlds.items())
+    worst = max(below, key=lambda name: below[name])
+    half = float(np.quantile(plan.floors[worst], 0.5, method="inverted_cdf"))
+    possible = f" In half of the {worst} ones about {half:.3g} is possible." if half > plan.problem.epsilon else ""
+    return [
+        *said,
+        f"Epsilon {plan.problem.epsilon:g} is below what can be known in some worlds, and no number of trials decides "
+        f"it there: {counted}.{possible}",
+    ]
+
+
+def hardly_decided(plan: Plan) -> tuple[str, ...]:
+    """Scenarios that hardly any run decides within the budget."""
     rare = [each for each in plan.scenarios if 1.0 - each.undecided.estimate < HARDLY]
     if not rare:
         return ()
@@ -84,6 +110,10 @@ def notes(plan: Plan) -> list[str]:
         f"{noise_in_words(plan.problem)} Unsafe: a mean crossed a limit at least once. Brackets: exact "
         "95 % intervals. Savings: geometric mean and its standard error; runs that are cut off count with the budget."
     )
+    if plan.floors:
+        found.append(
+            "Means are exactly linear in these worlds: what is stated about errors of the law is only paid for."
+        )
     if plan.pilot_rows is not None:
         found.append(
             f"The pilot rows ({plan.pilot_rows:,}) shaped these worlds alone. They are not counted as data: the trials "

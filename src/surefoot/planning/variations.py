@@ -59,6 +59,7 @@ def variations(problem: Problem) -> Iterator[Variation]:
                 unit = signal.unit if field == "noise" else None
                 changed = restated(problem, place, replace(signal, **changes))
                 yield Variation(f"{name} {field}", with_unit(f"{now:g}", unit), with_unit(f"{less:g}", unit), changed)
+    yield from exacter(problem, signals)
     higher = higher_known(problem)
     if higher is not None:
         now, better = known_in_words(problem, problem.safe_level), known_in_words(problem, higher)
@@ -70,6 +71,16 @@ def variations(problem: Problem) -> Iterator[Variation]:
         looser = rounded(LOOSER * now)
         if looser < 1.0:
             yield Variation(field, f"{now:g}", f"{looser:g}", problem.with_(**{field: looser}))
+
+
+def exacter(problem: Problem, signals: list[Reward | Limit]) -> Iterator[Variation]:
+    """Each stated error of the linear law, smaller than it is."""
+    for place, signal in enumerate(signals):
+        if signal.within > 0.0:
+            less, name = rounded(LESS * signal.within), "reward" if isinstance(signal, Reward) else signal.name
+            changed = restated(problem, place, replace(signal, within=less))
+            now, better = (with_unit(f"{error:g}", signal.unit) for error in (signal.within, less))
+            yield Variation(f"{name} within", now, better, changed)
 
 
 def restated(problem: Problem, place: int, signal: Reward | Limit) -> Problem:

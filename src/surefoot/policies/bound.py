@@ -20,7 +20,7 @@ from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
-from surefoot.problem.norms import noise_sizes, refuse_unknown_noise
+from surefoot.problem.norms import noise_sizes, refuse_error, refuse_unknown_noise
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
 
@@ -55,6 +55,8 @@ def faced(policy: Policy, problem: Problem) -> Faced:
     plan = policy.plan(problem)
     if not plan.sets.learns_noise:
         refuse_unknown_noise(problem, policy.name)
+    if not plan.sets.bears_error:
+        refuse_error(problem, policy.name)
     sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
     plan = plan._replace(sets=sets, own=shapes_of(plan.own))
     return Faced(policy.name, plan, instance_of(problem, plan))
@@ -79,6 +81,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         X=np.require(features, np.float64, ["F" if many else "C", "W"]),
         R=noise_sizes(problem),
         eta0=np.array([limit.eta0 for limit in problem.safety]),
+        within=np.array([problem.reward.within, *(limit.within for limit in problem.safety)], np.float64),
         dial=dial,
         epsilon=problem.epsilon,
         regularization=plan.grams.matrix,

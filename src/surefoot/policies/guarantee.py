@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from surefoot.problem import Problem
-from surefoot.problem.norms import noise_laws, norms_of, refuse_unknown_noise
-from surefoot.problem.units import reading_in_words
+from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.norms import noise_laws, norms_of, refuse_error, refuse_unknown_noise, signals_of
+from surefoot.problem.units import reading_in_words, with_unit
 
 WITHIN_EPSILON = "within-epsilon"  # (b)
 PROPOSITION_1 = "proposition-1"  # conservative selection
@@ -50,11 +50,15 @@ def promise(
     null_pull: bool = True,
     leans_on_norms: bool = True,
     learns_noise: bool = False,
+    bears_error: bool = False,
 ) -> Guarantee:
     """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls. Only what
-    learns the size of the noise can promise anything where that is unknown."""
+    learns the size of the noise can promise anything where that is unknown, and only what bears an error of the linear
+    law where one is stated."""
     if not learns_noise:
         refuse_unknown_noise(problem, "what is asked for")
+    if not bears_error:
+        refuse_error(problem, "what is asked for")
     signals = signal_assumptions(problem, leans_on_norms)
     return Guarantee(
         kind=kind,
@@ -73,15 +77,24 @@ def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...
         norms = norms_of(problem).tolist()
     names = ["reward", *(limit.name for limit in problem.safety)]
     return tuple(
-        f"{name}: linear in the applied features, {law.said}"
+        f"{name}: {law_in_words(signal)}, {law.said}"
         + ("" if norm is None else f", weights of norm at most {norm:g} (the promise leans on it)")
-        for name, law, norm in zip(names, noise_laws(problem), norms, strict=True)
+        for name, signal, law, norm in zip(names, signals_of(problem), noise_laws(problem), norms, strict=True)
     )
+
+
+def law_in_words(signal: Reward | Limit) -> str:
+    """How the mean of the signal follows the features."""
+    if signal.within == 0.0:
+        return "linear in the applied features"
+    error = with_unit(f"{signal.within:g}", signal.unit)
+    return f"linear in the applied features within {error} at every arm, level and time"
 
 
 def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:
     """What a policy that keeps limits rests on besides."""
-    known = "every arm is safe at its known level"
+    nearly = any(limit.within > 0.0 for limit in problem.safety)
+    known = f"every arm is safe at its known level{' and at every one below it' if nearly else ''}"
     tightened = [
         f"mean {limit.name} {'at least' if limit.sign > 0 else 'at most'} "
         f"{reading_in_words(limit.mean_limit, limit.unit)}"

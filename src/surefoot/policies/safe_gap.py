@@ -40,7 +40,7 @@ from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
 from surefoot.problem.checks import some_rows
-from surefoot.problem.norms import noise_laws, noise_sizes
+from surefoot.problem.norms import is_nearly_linear, noise_laws, noise_sizes
 from surefoot.problem.span import triangle_of
 from surefoot.sets import directional, mixtures, norm_free
 from surefoot.sets.unknown_noise import mixture_for
@@ -118,7 +118,8 @@ class SafeGap:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
-        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta, leans_on_norms=False, learns_noise=True)
+        return promise(problem, WITHIN_EPSILON, confidence=1.0 - problem.delta, leans_on_norms=False, learns_noise=True,
+                       bears_error=True)  # fmt: skip
 
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
@@ -146,7 +147,7 @@ class SafeGap:
             at_once,
         )
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
-        sets = directional.directional(params, K, d, m)
+        sets = directional.directional(params, K, d, m, nearly=is_nearly_linear(problem))
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, positive, text
+from surefoot.problem.nearly_linear import checked_error
 from surefoot.problem.noise import (
     CAP,
     GUESS,
@@ -59,6 +60,7 @@ class Reward:
              coarsely rounded, are not of one size: state a number that is certainly large enough
     guess    about how large unknown noise is: it only tunes
     at_most  a size that unknown noise certainly does not exceed
+    within   how far the mean may be from the linear law, at every arm, level and time; for SafeGap
     """
 
     noise: Noise
@@ -66,6 +68,7 @@ class Reward:
     unit: str | None = None
     guess: float | None = None
     at_most: float | None = None
+    within: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", checked_unit("reward.unit", self.unit))
@@ -73,7 +76,8 @@ class Reward:
         object.__setattr__(self, "norm", _norm("reward.norm", self.norm))
         object.__setattr__(self, "guess", checked_size("reward.guess", self.guess, GUESS))
         object.__setattr__(self, "at_most", checked_size("reward.at_most", self.at_most, CAP))
-        law_of("reward.noise", self.noise, self.guess, self.at_most, "at_most")
+        law = law_of("reward.noise", self.noise, self.guess, self.at_most, "at_most")
+        object.__setattr__(self, "within", checked_error("reward.within", self.within, law))
 
     @property
     def law(self) -> NoiseLaw:
@@ -83,7 +87,7 @@ class Reward:
     def to_dict(self) -> dict[str, object]:
         """The reward as a table for a file."""
         noise = plain_noise(self.noise, self.guess, self.at_most, "at_most")
-        return {**noise, **_stated(norm=self.norm), **_stated(unit=self.unit)}
+        return {**noise, **_stated(norm=self.norm, unit=self.unit, within=self.within or None)}
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class Limit:
     noise          a number R_s, "unknown", "binary" or ("bounded", lo, hi), as for `Reward`
     guess          about how large unknown noise is: it only tunes
     noise_at_most  a size that unknown noise certainly does not exceed
+    within         how far the mean may be from the linear law, at every arm, level and time; for SafeGap. Then
+                   `safe_level` says that every level up to it is safe
     """
 
     name: str
@@ -115,6 +121,7 @@ class Limit:
     guess: float | None = None
     noise_at_most: float | None = None
     unit: str | None = None  # in which it is read, to be shown with every number of it
+    within: float = 0.0
 
     def __post_init__(self) -> None:
         text("safety.name", self.name, "Give the limit a short name.")
@@ -141,6 +148,7 @@ class Limit:
             raise InvalidInput(self._field(side), self.limit, reason, remedy)
         if not self.eta0 < 0.0:
             raise InvalidInput(self._field("reading_risk"), self.reading_risk, *self._no_room())
+        object.__setattr__(self, "within", checked_error(self._field("within"), self.within, self.law, -self.eta0))
 
     @property
     def law(self) -> NoiseLaw:
@@ -192,7 +200,7 @@ class Limit:
         noise = plain_noise(self.noise, self.guess, self.noise_at_most, "noise_at_most")
         numbers = {side: self.limit, "baseline": self.baseline, **noise, **_stated(norm=self.norm)}
         covers = {} if self.reading_risk is None else {"covers": self.covers, "reading_risk": self.reading_risk}
-        return {"name": self.name, **numbers, **covers, **_stated(unit=self.unit)}
+        return {"name": self.name, **numbers, **covers, **_stated(unit=self.unit, within=self.within or None)}
 
     def _check_covers(self) -> None:
         """Refuses a limit on what does not exist, and a risk without a limit on readings."""
@@ -259,7 +267,7 @@ def checked_limits(safety: object) -> tuple[Limit, ...]:
 
 def reward_in(table: object) -> Reward:
     """The reward that a table of a file describes."""
-    given = _table("reward", table, required=("noise",), optional=("norm", "guess", "at_most", "unit"))
+    given = _table("reward", table, required=("noise",), optional=("norm", "guess", "at_most", "unit", "within"))
     return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
 
 
@@ -270,7 +278,7 @@ def limits_in(tables: object) -> list[Limit]:
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
     stated = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk", "unit")
-    optional = (*stated, "guess", "noise_at_most")
+    optional = (*stated, "guess", "noise_at_most", "within")
     given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 

@@ -7,11 +7,13 @@ import numpy as np
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats
+from surefoot.problem.limits import Limit, Reward
 from surefoot.problem.noise import UNKNOWN, NoiseLaw, guessed_for
 from surefoot.problem.problem import Problem
 
 REMEDY = "State norm = a bound on the length of its weights that is certainly true, or use SafeGap, which needs none."
 TUNED = 0.8  # of the guess
+EXACT = "Leave `within` out where means are linear, or use SafeGap, which allows for it."
 OTHER_POLICY = "State a size that the noise certainly does not exceed, or use SafeGap, which needs none."
 
 
@@ -56,3 +58,28 @@ def refuse_unknown_noise(problem: Problem, who: str) -> None:
     for field, law in zip(fields, noise_laws(problem), strict=True):
         if law.unknown:
             raise InvalidInput(field, UNKNOWN, f"is not stated, and {who} leans on it", OTHER_POLICY)
+
+
+def signals_of(problem: Problem) -> tuple[Reward | Limit, ...]:
+    """The reward and each limit."""
+    return problem.reward, *problem.safety
+
+
+def is_nearly_linear(problem: Problem) -> bool:
+    """Whether the mean of a signal follows the linear law only within a stated error."""
+    return any(signal.within > 0.0 for signal in signals_of(problem))
+
+
+def refuse_error(problem: Problem, who: str) -> None:
+    """Refuses a problem whose means are only nearly linear, by the name of the signal, on behalf of who takes them for
+    exactly linear."""
+    fields = ["reward.within", *(f"safety[{limit.name!r}].within" for limit in problem.safety)]
+    for field, signal in zip(fields, signals_of(problem), strict=True):
+        if signal.within > 0.0:
+            raise InvalidInput(field, signal.within, f"is stated, and {who} takes means for exactly linear", EXACT)
+
+
+def refuse_inexact(problem: Problem, who: str) -> None:
+    """Refuses both: noise of unknown size, and means that are only nearly linear."""
+    refuse_unknown_noise(problem, who)
+    refuse_error(problem, who)

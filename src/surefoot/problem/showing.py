@@ -19,14 +19,19 @@ def card_of(problem: Problem) -> str:
         (
             f"limit on {limit.name}",
             f"{'at least' if limit.sign > 0 else 'at most'} {limit.limit:g}, {limit.baseline:g} with nothing applied, "
-            f"noise {limit.law.short}{', for single readings' if limit.reading_risk is not None else ''}",
+            f"noise {limit.law.short}{', for single readings' if limit.reading_risk is not None else ''}"
+            f"{f', linear within {limit.within:g}' if limit.within else ''}",
         )
         for limit in problem.safety
     ]
     low, high = float(problem.safe_level.min()), float(problem.safe_level.max())
     facts = [
         ("options", f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"),
-        ("reward", f"noise {problem.reward.law.short}"),
+        (
+            "reward",
+            f"noise {problem.reward.law.short}"
+            f"{f', linear within {problem.reward.within:g}' if problem.reward.within else ''}",
+        ),
         *limits,
         ("known safe", f"level {low:g}" if low == high else f"levels {low:g} to {high:g}"),
         ("asked for", f"within {problem.epsilon:g} of the best safe option"),

@@ -8,6 +8,7 @@ from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve,
 from surefoot.core.state import Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
 from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, take_in, turned, turned2, weight_of
+from surefoot.sets.deviations import count_level
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
 from surefoot.sets.sizes import begin_sizes, learn_size
@@ -63,6 +64,7 @@ def learn(
     """The aims after a pull of arm k at level gamma, before the estimate changes.                           (C5)"""
     learn_uncut(inst, memory.ball, k, gamma)
     learn_size(inst, params.ball.mixture, memory.ball.sizes, state, k, gamma, observed)
+    count_level(memory.drift, k, gamma)
     if state.estimate.spanned[inst.gram_of[0]] == 0:
         return  # weights of 0: nothing points anywhere yet
     i, j = state.clock[LEADER], state.clock[CHALLENGER]

@@ -14,7 +14,7 @@ arm leads, challenges or is pulled. What is not open is bounded by the ellipsoid
 """
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,16 @@ from surefoot.sets import norm_free
 from surefoot.sets.aims import Aims, new_aims, open_aim
 from surefoot.sets.asking import begin, compare_with, learn, refresh
 from surefoot.sets.boundaries import growth
+from surefoot.sets.deviations import (
+    LINEAR,
+    NEARLY_LINEAR,
+    beyond_aim,
+    beyond_arm,
+    beyond_lead,
+    new_drift,
+    widen_leads,
+    widen_safety,
+)
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
 from surefoot.sets.norm_free import radius_at, square_at
@@ -40,7 +50,7 @@ from surefoot.sets.protocol import ConfidenceSet, stated_noise
 from surefoot.sets.sizes import KNOWN_NOISE, height_of, size_now
 from surefoot.sets.unknown_noise import UNKNOWN_NOISE, Mixture, largest_size
 
-NAME, NAME_UNKNOWN = "directional", "directional, noise unknown"
+NAME, NAME_UNKNOWN, NEARLY = "directional", "directional, noise unknown", ", nearly linear"
 AT_ONCE, LATE = 2, 3  # versions: all aims are open from the first pull on, or each when it is needed
 MOST_OPEN = 4096  # targets of either kind; those that come later are left to the ellipsoid
 NEAR, FAR = 0, 1  # boundaries of the reward's aims
@@ -71,21 +81,25 @@ class Memory(NamedTuple):
     image: Vector  # (d,) room: V^-1 x of some arm
     image2: Vector  # (d,) room: V^-2 x of it
     b: Vector  # (d,) room
+    drift: Any  # of means that are not quite linear (W2); else an empty array
 
 
-def directional(params: Params, K: int, d: int, m: int) -> ConfidenceSet:
-    """The set with these parameters for K arms in d dimensions and m limits."""
+def directional(params: Params, K: int, d: int, m: int, *, nearly: bool = False) -> ConfidenceSet:
+    """The set with these parameters for K arms in d dimensions and m limits; wider where means are only nearly
+    linear, by what the instance says of that."""
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     unknown = isinstance(params.ball.mixture, Mixture)
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d),
         safety=new_aims(K, safety, m, d), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
-        image2=np.zeros(d), b=np.zeros(d),
+        image2=np.zeros(d), b=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
     )  # fmt: skip
+    name = (NAME_UNKNOWN if unknown else NAME) + (NEARLY if nearly else "")
     return ConfidenceSet(
-        NAME_UNKNOWN if unknown else NAME, AT_ONCE if params.at_once else LATE, params, memory,
+        name, AT_ONCE if params.at_once else LATE, params, memory,
         bound_safety=bound_safety, bound_leads=bound_leads, begin=begin, learn=learn, refresh=refresh, ball=ball,
-        parts=UNKNOWN_NOISE if unknown else KNOWN_NOISE, noise=noise if unknown else stated_noise, learns_noise=unknown,
+        parts={**(UNKNOWN_NOISE if unknown else KNOWN_NOISE), **(NEARLY_LINEAR if nearly else LINEAR)},
+        noise=noise if unknown else stated_noise, learns_noise=unknown, bears_error=nearly,
     )  # fmt: skip
 
 
@@ -143,6 +157,7 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
             upper[k] = est[k] + radius_high * most[k]
         for k in range(len(est)):
             most[k] = est[k] + radius_most * most[k]
+        widen_safety(inst, memory.drift, state, s, lower, upper, most)
         cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
 
 
@@ -169,7 +184,7 @@ def cut_safety(
     v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
     for n in range(aims.opened[0]):
         k, a = aims.target[n], n * each + s - 1
-        if bounds.lower[s - 1, k] >= inst.eta0[s - 1]:
+        if bounds.lower[s - 1, k] >= inst.eta0[s - 1] + inst.within[s]:
             continue
         square = max(v[k], 0.0) + c * max(v2[k], 0.0)
         length = sqrt(square)
@@ -178,10 +193,14 @@ def cut_safety(
         log_growth = growth(params.high, s - 1, information)  # both sides have one rho
         low = height_of(inst, memory.ball.sizes, s, low_table, n, information, log_growth) - rest
         high = height_of(inst, memory.ball.sizes, s, params.high, s - 1, information, log_growth) + rest
+        low, high = (
+            beyond_aim(inst, state, s, information, aims.fit[a], low),
+            beyond_aim(inst, state, s, information, aims.fit[a], high),
+        )
         below = furthest(radius_low * length, square, along, fit, low, radius_low)
         above = furthest(radius_high * length, square, along, fit, high, radius_high)
-        bounds.lower[s - 1, k] = estimate.est[s, k] - below
-        bounds.upper[s - 1, k] = estimate.est[s, k] + above
+        bounds.lower[s - 1, k] = estimate.est[s, k] - beyond_arm(inst, memory.drift, s, k, below)
+        bounds.upper[s - 1, k] = estimate.est[s, k] + beyond_arm(inst, memory.drift, s, k, above)
 
 
 @kernel
@@ -198,6 +217,7 @@ def bound_leads(
     leads_by(inst, state, found, bounds, i, level_i, optimistic)
     levels, aims = state.levels.high if optimistic else state.levels.low, memory.reward
     K = len(levels)
+    widen_leads(inst, memory.drift, state, bounds, levels, i, level_i)
     if i != NULL and not levels[i] > level_i:
         bounds.lead[i] = -inf
     # Whoever might win by most of those that no aim asks about. The leader's own level is in question, not another arm:
@@ -256,6 +276,8 @@ def cut_lead(
     information = aims.information[n]
     log_growth = growth(params.reward, row, information)
     bound = height_of(inst, memory.ball.sizes, 0, params.reward, row, information, log_growth) + aims.rest[n]
+    bound = beyond_aim(inst, state, 0, information, aims.fit[n], bound)
     full = found.radius * sqrt(square)
     width = furthest(full, square, along, fit, bound, found.radius)
-    bounds.lead[j] = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
+    lead = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
+    bounds.lead[j] = beyond_lead(inst, memory.drift, i, j, lead)

@@ -71,7 +71,7 @@ def ellipsoid(params: Params) -> ConfidenceSet:
 def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> Ball:
     """The ellipsoid of signal s in this round, as far as it bounds from below.                      (E3, E4, C1)"""
     radius = radius_at(inst, params, memory, state, s, params.log_inv_delta[s])
-    return Ball(s, inst.gram_of[s], radius, params.norm[s], 0.0)
+    return Ball(s, inst.gram_of[s], radius, params.norm[s], 0.0, 0.0)
 
 
 @kernel

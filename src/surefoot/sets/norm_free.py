@@ -18,6 +18,7 @@ from surefoot.core.linear import add_information, cholesky, fill_diagonal, forwa
 from surefoot.core.logarithm import log, log1p
 from surefoot.core.state import State
 from surefoot.core.types import Ball, Instance, Matrix, Nothing, Tensor, Vector
+from surefoot.sets.deviations import drift_of
 from surefoot.sets.sizes import radius_of
 from surefoot.sets.unknown_noise import new_sizes
 
@@ -56,7 +57,7 @@ def memory_for(n: int, d: int, unknown: bool = False) -> Memory:
 def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> Ball:
     """The ellipsoid of signal s in this round, as far as it bounds from below.                              (C2)"""
     radius = radius_at(inst, memory, state, s, params.log_inv_delta[s])
-    return Ball(s, inst.gram_of[s], radius, inf, params.prior[s])
+    return Ball(s, inst.gram_of[s], radius, inf, params.prior[s], drift_of(inst, state, s))
 
 
 @kernel

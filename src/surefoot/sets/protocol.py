@@ -70,6 +70,7 @@ class ConfidenceSet:
     ball: Kernel | None = None  # (inst, params, memory, state, s) -> Ball
     noise: Kernel = stated_noise  # (inst, params, memory, state, s) -> the largest size of noise that is possible
     learns_noise: bool = False  # whether it holds where the size of the noise is unknown
+    bears_error: bool = False  # whether it holds where means follow the linear law only within a stated error
     parts: Mapping[str, Kernel] = field(default_factory=dict)  # what is bound to names of its own kernels
     links: tuple["ConfidenceSet", ...] = ()  # what it is made of, where it is several
 

@@ -55,7 +55,7 @@ class Certified:
         inst = self._found.inst
         bounds = bounds_of(self._found, inst, copied(self._found, learner.state))  # what a set writes does not stay
         self._best = np.maximum(self._best, bounds.lower)
-        eta0 = inst.eta0.tolist()
+        eta0 = (inst.eta0 + inst.within[1:]).tolist()  # (W3)
         shown = [min(map(level_at, column, eta0)) for column in self._best.T.tolist()]
         return np.maximum(shown, self.problem.safe_level)
 

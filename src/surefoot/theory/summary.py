@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.errors import InvalidInput, counted
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
-from surefoot.problem.norms import noise_sizes, norms_of, refuse_unknown_noise
+from surefoot.problem.norms import noise_sizes, norms_of, refuse_inexact
 from surefoot.theory.answers import ROUNDING
 from surefoot.theory.exploration import (
     RANDOM,
@@ -235,7 +235,7 @@ def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float
 
 
 def _pulls(problem: Problem, hardness: float, explored: float) -> float:
-    refuse_unknown_noise(problem, "this bound")
+    refuse_inexact(problem, "this bound")
     longest = np.linalg.norm(problem.features, axis=1) * problem.max_level
     return stopping_bound(
         hardness,
@@ -272,7 +272,7 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
     Without the truth the worst case: V* = D max |x_k|, and a signal that reaches its limit exactly at full level, for
     which the room is least whatever the best level is. On a level grid there may then be no room at all.
     """
-    refuse_unknown_noise(problem, "the length of exploration")
+    refuse_inexact(problem, "the length of exploration")
     delta = problem.delta_safety / len(problem.safety)
     lengths = np.linalg.norm(problem.features, axis=1)
     if world is None:

@@ -22,8 +22,10 @@ from surefoot.problem.norms import noise_laws
 from surefoot.worlds.bounded import Bounded
 from surefoot.worlds.gallery import make
 from surefoot.worlds.linear import Linear
+from surefoot.worlds.nearly_linear import NearlyLinear
 from surefoot.worlds.protocol import World
 
+BENDING = ("power", "error", "pattern")  # keys of a world whose means are only nearly linear
 NOT_OF_THE_PROBLEM = ("world", "policy")
 
 
@@ -66,17 +68,19 @@ def named_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path
     return world, problem
 
 
-def stated_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> tuple[Linear, Problem]:
+def stated_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> tuple[World, Problem]:
     """The file's own problem, and the world with the truth that the file states."""
     problem = Problem.from_dict(own, folder=folder)
     allowed = {
         name: parameter for name, parameter in inspect.signature(Linear.for_problem).parameters.items()
         if name != "problem"
     }  # fmt: skip
-    known_keys("world", setting, allowed)
+    known_keys("world", setting, (*allowed, *BENDING))
     for name, parameter in allowed.items():
         if parameter.default is inspect.Parameter.empty and name not in setting:
             raise InvalidInput(f"world.{name}", ABSENT, "is required without a name", "See `surefoot run --help`.")
+    if any(key in setting for key in BENDING):
+        return NearlyLinear.for_problem(problem, **setting), problem
     has_ends = any(law.high < inf for law in noise_laws(problem))
     return (Bounded if has_ends else Linear).for_problem(problem, **setting), problem
 

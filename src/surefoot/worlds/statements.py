@@ -7,8 +7,10 @@ import numpy as np
 
 from surefoot.errors import WorldBreaksStatement, outside
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.norms import signals_of
 from surefoot.worlds.bounded import Bounded
 from surefoot.worlds.linear import Linear
+from surefoot.worlds.nearly_linear import NearlyLinear
 from surefoot.worlds.protocol import World
 
 SLACK = 1.0 + 1e-9  # a norm that was computed twice may differ in its last digits
@@ -30,12 +32,24 @@ def warn_of_broken_statements(world: World, problem: Problem) -> None:
 def broken_statements(world: World, problem: Problem) -> list[str]:
     """What the problem states and the world does not keep, in words; of a world that is not linear less is known."""
     broken = _norms_and_noise(world, problem) if isinstance(world, Linear) else []
+    if isinstance(world, NearlyLinear):
+        broken = _norms_and_noise(world.law, problem) + _errors(world, problem)
     known = world.judge(problem).is_safe(np.arange(problem.size), problem.safe_level)
     unsafe = [problem.names[k] for k in np.flatnonzero(~np.asarray(known))]
     if unsafe:
         more = f" and {len(unsafe) - SHOWN:,} more" if len(unsafe) > SHOWN else ""
         broken.append(f"the known safe level is not safe for {', '.join(unsafe[:SHOWN])}{more}")
     return broken
+
+
+def _errors(world: NearlyLinear, problem: Problem) -> list[str]:
+    """The signals whose means no linear law follows within what is stated."""
+    names = ["the reward", *(limit.name for limit in problem.safety)]
+    return [
+        f"the mean of {name} is up to {error:.4g} from every linear law, and {signal.within:g} is stated"
+        for name, signal, error in zip(names, signals_of(problem), world.least_error(), strict=True)
+        if error > SLACK * signal.within
+    ]
 
 
 def _norms_and_noise(world: Linear, problem: Problem) -> list[str]:
