@@ -59,6 +59,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         "[reward]",
         line("noise", stated.noise, "the standard deviation of its noise: rather too large than too small"),
         *unit_line(stated.reward_unit),
+        largest_line(BEST * max(stated.epsilon, 1e-3)),
         "",
         "[[safety]]  # once for each limit",
         line("name", stated.limit),
@@ -66,6 +67,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         line("baseline", stated.baseline, "what it reads when nothing is applied"),
         line("noise", stated.limit_noise, "the standard deviation of a reading"),
         *unit_line(stated.limit_unit),
+        largest_line(ROOM * abs(stated.bound - stated.baseline)),
         "",
         "# Made up, so that `surefoot run` has something to simulate: no real experiment looks at it.",
         "# Put your own guess here, or delete it.",
@@ -86,6 +88,11 @@ def unit_line(unit: str | None) -> list[str]:
     return [
         line("unit", unit, "shown with every number of it") if unit else '# unit = "bar"'.ljust(28) + "  # optional"
     ]
+
+
+def largest_line(size: float) -> str:
+    """How to state the most by which an arm changes a signal."""
+    return f"# largest = {size:.3g}".ljust(28) + "  # no arm changes it by more than this at full strength: a hint"
 
 
 def optional(stated: Stated) -> list[str]:

@@ -10,6 +10,7 @@ from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.errors import counted
 from surefoot.problem import Dial, Limit, Problem
+from surefoot.problem.largest import size_in_words
 from surefoot.problem.units import level_shortly, reading_in_words, setting_in_words, with_unit
 from surefoot.worlds.files import Posed, posed_in
 
@@ -49,11 +50,6 @@ def stated_policy(posed: Posed, handed_in: str | None) -> tuple[dict[str, Any] |
     return policies.to_dict(policy), policies.describe(policy)
 
 
-def said_norm(norm: float | None) -> str:
-    """What is stated about the length of the weights, if anything is."""
-    return "" if norm is None else f", weights of length at most {norm:g}"
-
-
 def kept(limit: Limit) -> str:
     """What must be kept, by the mean or by each reading."""
     side = "at least" if limit.sign > 0 else "at most"
@@ -85,12 +81,12 @@ def tell_problem(output: Output, problem: Problem) -> None:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
     noise = with_unit(reward.law.short, reward.unit)
-    out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}"))
+    out.print(Text(f"Reward   to be maximised; noise {noise}{size_in_words(reward)}"))
     for limit in problem.safety:
         out.print(
             Text(
                 f"Limit    {limit.name} {kept(limit)}, {with_unit(f'{limit.baseline:g}', limit.unit)} when nothing is "
-                f"applied; noise {with_unit(limit.law.short, limit.unit)}{said_norm(limit.norm)}"
+                f"applied; noise {with_unit(limit.law.short, limit.unit)}{size_in_words(limit)}"
             )
         )
     out.print(

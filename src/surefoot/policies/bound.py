@@ -15,14 +15,18 @@ from surefoot.core.layout import shapes_of
 from surefoot.core.parts import Response, Watch
 from surefoot.core.state import State, Work, new_state, new_work, state_bytes
 from surefoot.core.types import Dial, Instance
-from surefoot.errors import InterpretedWarning, outside
+from surefoot.errors import InterpretedWarning, InvalidInput, outside
 from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
 from surefoot.problem.norms import noise_sizes, refuse_unknown_noise
+from surefoot.problem.settings import LEAST_REGULARIZATION
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
+
+
+ROUNDING = 1e-9  # of a product that is formed in another order
 
 
 class Faced(NamedTuple):
@@ -57,7 +61,20 @@ def faced(policy: Policy, problem: Problem) -> Faced:
         refuse_unknown_noise(problem, policy.name)
     sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
     plan = plan._replace(sets=sets, own=shapes_of(plan.own))
-    return Faced(policy.name, plan, instance_of(problem, plan))
+    inst = instance_of(problem, plan)
+    check_regularization(plan, inst)
+    return Faced(policy.name, plan, inst)
+
+
+def check_regularization(plan: Plan, inst: Instance) -> None:
+    """Refuses Gram matrices that stay, and are too small for the arms in the coordinates of the policy."""
+    kept = plan.grams.least[plan.grams.fades == 0]
+    if not len(kept):
+        return
+    least = LEAST_REGULARIZATION * float(np.einsum("kd,kd->k", inst.X, inst.X).max())
+    if kept.min() < least * (1.0 - ROUNDING):
+        reason = f"must be at least {least:.3g} for arms this long, or rounding errors swamp the first pulls"
+        raise InvalidInput("regularization", float(kept.min()), reason, "Raise it, or scale the features down.")
 
 
 def instance_of(problem: Problem, plan: Plan) -> Instance:
@@ -73,7 +90,8 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step_to=step_to,
     )
     many = are_many(len(problem.features))
-    features = problem.features if plan.features is None else plan.features  # the problem's own are read-only: a copy
+    features = plan.grams.features if plan.features is None else plan.features
+    features = problem.features if features is None else features  # the problem's own are read-only: a copy
     return Instance(
         # Compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
         X=np.require(features, np.float64, ["F" if many else "C", "W"]),

@@ -80,6 +80,7 @@ class LinGapE:
         """The sets that the options name; without a plan of exploration every arm is pulled once."""
         grams, sets = radii.sets_for(problem, self.radius, self.radius)
         top = ceiling_of(problem)
-        explore = planned(self.explore or RoundRobin(problem.size), problem, default_level=top, highest=top)
+        first = self.explore or RoundRobin(problem.size)
+        explore = planned(first, problem, default_level=top, highest=top, features=grams.features)
         rules = Rules(pull=options.PULLS[self.pull], explore=explore)
         return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

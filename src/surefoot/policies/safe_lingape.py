@@ -109,6 +109,6 @@ class SafeLinGapE:
             selection=options.SELECTIONS[self.selection],
             pull=options.PULLS[self.pull],
             null_pull=self.null_pull,
-            explore=planned(self.explore, problem, default_level=known, highest=known),
+            explore=planned(self.explore, problem, default_level=known, highest=known, features=grams.features),
         )
         return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.cards import card
 from surefoot.errors import counted
+from surefoot.problem.largest import size_in_words
 
 if TYPE_CHECKING:
     from surefoot.problem.problem import Problem
@@ -19,14 +20,15 @@ def card_of(problem: Problem) -> str:
         (
             f"limit on {limit.name}",
             f"{'at least' if limit.sign > 0 else 'at most'} {limit.limit:g}, {limit.baseline:g} with nothing applied, "
-            f"noise {limit.law.short}{', for single readings' if limit.reading_risk is not None else ''}",
+            f"noise {limit.law.short}{', for single readings' if limit.reading_risk is not None else ''}"
+            f"{size_in_words(limit)}",
         )
         for limit in problem.safety
     ]
     low, high = float(problem.safe_level.min()), float(problem.safe_level.max())
     facts = [
         ("options", f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"),
-        ("reward", f"noise {problem.reward.law.short}"),
+        ("reward", f"noise {problem.reward.law.short}{size_in_words(problem.reward)}"),
         *limits,
         ("known safe", f"level {low:g}" if low == high else f"levels {low:g} to {high:g}"),
         ("asked for", f"within {problem.epsilon:g} of the best safe option"),
