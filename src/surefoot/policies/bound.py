@@ -20,12 +20,14 @@ from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
-from surefoot.problem.norms import noise_sizes, refuse_unknown_noise
+from surefoot.problem.norms import noise_sizes, refuse_unknown_noise, signals_of
 from surefoot.problem.settings import LEAST_REGULARIZATION
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
 
 
+TIES = 1e-6  # where effects are stated without units: even coordinates have seven digits or so, and what is equal
+# there in truth (as many arms as dimensions are all equally long) is not to be told apart by the units of the features
 ROUNDING = 1e-9  # of a product that is formed in another order
 
 
@@ -105,6 +107,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         fades=plan.grams.fades,
         few_columns=many,
         sets=plan.sets.params,
+        ties=TIES if any(signal.largest is not None for signal in signals_of(problem)) else 0.0,
     )
 
 

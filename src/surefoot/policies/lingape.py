@@ -47,7 +47,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     i, level_i = find_leader(state, work, False)  # (G1)
     bound_leads(inst, state, work, i, level_i, False)
-    race = find_race(state, work, i, level_i, False, False)  # (G2)
+    race = find_race(state, work, i, level_i, False, False, inst.ties)  # (G2)
     status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:

@@ -76,7 +76,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return exploring(inst, state, work)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
-    race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
+    race = find_race(state, work, i, level_i, True, rules.null_pull, inst.ties)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
         return exploring(inst, state, work)
