@@ -14,6 +14,7 @@ STEPS = 200
 CLOSE = 0.05  # stop once no leverage exceeds d by more than this share
 ROUGH = 3  # rounds of evening by equal shares: one does as much as the digits of a square hold
 BITS = 26  # of the entries of a map
+APART = 1e-14  # features further apart in size are each taken in units of their own first
 ROUNDING = 1e-12  # of an eigenvalue near 1
 MANY = 4096  # arms: from here on shares are given out among some of them first
 PORTION = 16_384  # arms that are worked on at a time
@@ -37,13 +38,26 @@ def evened(X: Matrix) -> Matrix:
 def even_coordinates(X: Matrix) -> Even:
     """The same, with how long weights may be there that move no arm by more than 1: B^2 is no less than
     sum nu_k (x_k . weights)^2, for any shares nu, and the map is rounded.                                     (E7)"""
-    even: Matrix = X / max(float(X.max()), -float(X.min()))
+    largest = largest_of_each(X)
+    even: Matrix = X / (largest if far_apart(X) else largest.max())
     for _ in range(ROUGH):
         map_rows(even, np.full(len(X), 1.0 / len(X)))
     nu = d_optimal(even)
     map_rows(even, nu)
     least = float(np.linalg.eigvalsh(information(even, nu))[0])
     return Even(even, float((1.0 + ROUNDING) / np.sqrt(least)))
+
+
+def far_apart(X: Matrix) -> bool:
+    """Whether features differ so much in size that the digits of one hide another."""
+    largest = largest_of_each(X)
+    return bool(largest.min() < APART * largest.max())
+
+
+def largest_of_each(X: Matrix) -> Vector:
+    """The largest value of each feature, in size."""
+    found: Vector = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return found
 
 
 def map_rows(X: Matrix, nu: Vector) -> None:

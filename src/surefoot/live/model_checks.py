@@ -42,11 +42,12 @@ from surefoot.core.alarm_memory import (
     new_memory,
     with_room,
 )
+from surefoot.core.coordinates import far_apart
 from surefoot.core.parts import Watch
 from surefoot.core.types import Indices, Nothing
 from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
-from surefoot.policies.leaning import leaned_on
+from surefoot.policies.leaning import even_arms, leaned_on
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number, some_rows
 from surefoot.problem.norms import noise_laws, noise_sizes, signals_of
@@ -129,7 +130,9 @@ def told(problem: Problem, guarantee: Guarantee) -> tuple[Floats, list[float | N
     if guarantee.leans_on_norms and all(signal.largest is not None for signal in signals_of(problem)):
         even = leaned_on(problem)
         return even.features, even.bounds.tolist()
-    return problem.features, [signal.norm if guarantee.leans_on_norms else None for signal in signals_of(problem)]
+    norms = [signal.norm if guarantee.leans_on_norms else None for signal in signals_of(problem)]
+    far = far_apart(problem.features) and not any(norms)
+    return even_arms(problem).arms if far else problem.features, norms
 
 
 def simulated_watch(problem: Problem, guarantee: Guarantee, level: float | None, max_pulls: int | None = None) -> Watch:
