@@ -1,9 +1,8 @@
 """The bounds and the noise of a problem, for whoever leans on them: what is not stated is asked for by name."""
 
-from typing import NamedTuple
-
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
