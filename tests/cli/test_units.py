@@ -73,7 +73,8 @@ def test_show_explains_the_dial_and_speaks_in_units(here: Any, tmp_path: Path) -
 
 
 def test_show_tells_the_largest_effects_in_their_units(here: Any, tmp_path: Path) -> None:
-    write(tmp_path, PROBLEM.replace("noise = ", "largest = 6\nnoise = "))
+    content = (tmp_path / "doses.toml").read_text()
+    write(tmp_path, content.replace("noise = ", "largest = 6\nnoise = "))
     said = here("show", "doses.toml")[1]
     assert "noise 0.5 €/h, changed by at most 6 €/h at full strength" in said
     assert "changed by at most 6 bar at full strength" in said
