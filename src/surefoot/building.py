@@ -49,6 +49,7 @@ from surefoot.core.types import (
     Nothing,
 )
 from surefoot.policies.guarantee import PROPOSITION_1, WITHIN_EPSILON, WITHOUT_LIMITS, Guarantee, promise
+from surefoot.policies.leaning import leaned_on
 from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.policies.radii import sets_for
@@ -61,7 +62,8 @@ __all__ = [
     "PROPOSITION_1", "PULL", "ROUND", "STATIC", "WITHIN_EPSILON", "WITHOUT_LIMITS", "Ball", "Bounds", "ConfidenceSet",
     "Decision", "Grams", "Guarantee", "Instance", "Nothing", "Plan", "Policy", "Race", "Scratch", "State", "Work",
     "arm_width", "ball_of", "bound_leads", "bound_safety", "certify", "column", "decisive_pull", "diagonal",
-    "difference_width", "find_leader", "find_race", "fix_at_ceiling", "greedy", "kernel", "known_levels_hold", "linked",
+    "difference_width", "find_leader", "find_race", "fix_at_ceiling", "greedy", "kernel", "known_levels_hold",
+    "leaned_on", "linked",
     "multiples_of_identity", "normal", "norms_of", "option", "philox", "promise", "rare", "reachable",
     "regularized_by", "sets_for", "squared_norm", "stepped", "thin", "uniform", "verdict",
 ]  # fmt: skip

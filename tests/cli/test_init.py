@@ -70,6 +70,17 @@ def test_every_entry_has_a_comment_and_what_is_optional_is_shown(here: Any, tmp_
         sf.Problem.from_dict({**problem, "safe_level": "10 mg", **stated}, folder=tmp_path)  # they can be uncommented
 
 
+def test_the_largest_effects_that_are_suggested_are_true_in_the_made_up_world(here: Any, tmp_path: Path) -> None:
+    here("init", "arms.csv", *options())
+    content = (tmp_path / "arms.toml").read_text()
+    assert content.count("# largest = ") == 2
+    (tmp_path / "arms.toml").write_text(content.replace("# largest = ", "largest = "))
+    assert sf.Problem.load(tmp_path / "arms.toml").reward.largest is not None
+    status, *said = here("run", "arms.toml", "--quiet", "--policy", "safe-lingape", "--max-pulls", "50")
+    assert status in (0, 3)
+    assert "breaks what the problem states" not in " ".join(said)
+
+
 @pytest.mark.parametrize(
     "changes", [{"at_most": None, "at_least": "2"}, {"unit": None, "full": None, "safe_level": "0.2"}]
 )

@@ -72,6 +72,14 @@ def test_show_explains_the_dial_and_speaks_in_units(here: Any, tmp_path: Path) -
     assert "Settings 8 mg, 12 mg, 16 mg, 20 mg, 25 mg" in said
 
 
+def test_show_tells_the_largest_effects_in_their_units(here: Any, tmp_path: Path) -> None:
+    content = (tmp_path / "doses.toml").read_text()
+    write(tmp_path, content.replace("noise = ", "largest = 6\nnoise = "))
+    said = here("show", "doses.toml")[1]
+    assert "noise 0.5 €/h, changed by at most 6 €/h at full strength" in said
+    assert "changed by at most 6 bar at full strength" in said
+
+
 def test_a_unit_that_looks_like_markup_is_shown_as_it_is(here: Any, tmp_path: Path) -> None:
     write(tmp_path, PROBLEM.replace('"8 mg"', "0.2").replace('"5 mg"', "0.125"))
     assert "8 [b]mg[/b] (level 0.2)" in here("show", "doses.toml")[1]

@@ -69,3 +69,10 @@ def test_a_direction_that_only_short_arms_have_is_not_lost() -> None:
     assert np.isfinite(even).all()
     assert (even**2).sum(axis=1).max() <= 3.0 * (1.0 + 2.0 * CLOSE)
     assert (even[-1] == even[3 * MANY]).all()
+
+
+@pytest.mark.parametrize("apart", [1e6, 1e13, 1e18, 1e40])
+def test_features_whose_sizes_are_far_apart_are_evened_out_as_well_as_any(apart: float) -> None:
+    X = drawn(3, 9, 3)
+    one, other = evened(X), evened(X * [1.0, apart, 1.0 / apart])
+    np.testing.assert_allclose(one @ one.T, other @ other.T, rtol=1e-5, atol=1e-5)

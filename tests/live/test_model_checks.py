@@ -1,6 +1,7 @@
 """The alarm keeps quiet while the model is true, at the stated level, and speaks up when it is not."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,23 @@ def test_a_norm_that_the_data_contradict_is_an_alarm_for_who_leans_on_it() -> No
     (norm,) = [each for each in tests.findings if each.test == "norm"]
     assert norm.message.startswith("reward: norm 0.2 is stated, and weights of a norm below ")
     assert 0.2 < float(norm.message.split("below ")[1].split()[0]) < np.linalg.norm(WORLD.theta_star)
+
+
+def test_a_largest_effect_that_the_data_contradict_is_an_alarm_for_who_leans_on_it() -> None:
+    true = float(np.abs(VALUES[0]).max())
+    (limit,) = PROBLEM.safety
+    stated = PROBLEM.with_(
+        reward=sf.Reward(noise=PROBLEM.reward.noise, largest=0.2 * true),
+        safety=[replace(limit, norm=None, largest=5.0)],
+    )
+    assert "norm" not in ModelChecks(stated, sf.SafeGap().guarantee(stated)).evidence()["reward"]
+    tests = ModelChecks(stated, sf.SafeLinGapE().guarantee(stated))
+    rng = np.random.default_rng(1)
+    arms, levels = rng.integers(PROBLEM.size, size=400), np.full(400, 0.5)
+    tests.take_all(arms, levels, levels[:, None] * VALUES[:, arms].T + R * rng.standard_normal((400, 2)), [True] * 400)
+    (norm,) = [each for each in tests.findings if each.test == "norm"]
+    assert norm.message.startswith(f"reward: no option is stated to change it by more than {0.2 * true:g}, and none ")
+    assert 0.2 * true < float(norm.message.split("less than ")[1].split()[0]) < true
 
 
 @pytest.mark.parametrize("kind", recorded_alarms.KINDS)

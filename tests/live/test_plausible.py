@@ -88,6 +88,17 @@ def test_before_the_pulls_span_the_stated_norm_asks_and_the_known_level_refuses(
     assert (pressure.high, pressure.unsafe) == (pytest.approx(5.0 + 1.5 + 0.3 * REACH), True)
 
 
+def test_before_the_pulls_span_the_largest_effect_asks_whatever_the_units_of_the_features() -> None:
+    stated = PUMPS.with_(
+        arms={"pump A": [1e6, 0], "pump B": [0, 1e-6], "both": [6e5, 4e-7]},
+        reward=sf.Reward(noise=0.5, largest=2.0),
+        safety=[sf.Limit("pressure", at_most=8.0, baseline=5.0, noise=0.3, largest=6.0)],
+    )
+    (reward, pressure) = surprises_in(Learner(stated, sf.SafeGap(), seed=1), 0, 0.1, 1e300, [-1e300])
+    assert reward.high == pytest.approx(0.1 * 2.0 + 0.5 * REACH)
+    assert pressure.low == pytest.approx(5.0 - 0.1 * 6.0 - 0.3 * REACH)
+
+
 def test_where_nothing_is_known_and_no_norm_is_stated_nothing_is_refused() -> None:
     session = sf.Session(without_norms(PUMPS), seed=7)
     session.tell(session.ask(), reward=1e6, safety=-1e6)

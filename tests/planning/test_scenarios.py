@@ -17,8 +17,14 @@ from surefoot.planning.scenarios import HARSH, KIND, MIDDLE, SCENARIOS, drawn, l
 from surefoot.worlds.statements import broken_statements
 
 
+def some_bound(random: np.random.Generator) -> dict[str, Any]:
+    """A norm, a largest effect, or neither."""
+    kind = random.choice(["norm", "largest", "neither"])
+    return {} if kind == "neither" else {str(kind): float(10.0 ** random.uniform(-3, 3))}
+
+
 def some_problem(seed: int) -> sf.Problem:
-    """A problem as people have them: units far apart, several limits, norms or none, steps, arms that need not span."""
+    """A problem as people have them: units far apart, several limits, bounds or none, steps, arms that may not span."""
     random = np.random.default_rng(seed)
     arms = random.normal(size=(int(random.integers(1, 9)), int(random.integers(1, 5))))
     arms *= 10.0 ** random.integers(-4, 4, size=arms.shape[1])
@@ -29,14 +35,14 @@ def some_problem(seed: int) -> sf.Problem:
     for place in range(int(random.integers(1, 4))):
         side = random.choice(["at_least", "at_most"])
         edge = {"at_least": 2.0 - random.exponential() - 0.1, "at_most": 2.0 + random.exponential() + 0.1}[side]
-        more: dict[str, Any] = {"norm": float(10.0 ** random.uniform(-3, 3))} if random.random() < 0.4 else {}
+        more = some_bound(random)
         limits.append(sf.Limit(f"limit {place}", baseline=2.0, noise=0.01, **{side: edge}, **more))
     grid = np.linspace(0.1, 1.0, 10) if random.random() < 0.3 else None
-    norm = float(10.0 ** random.uniform(-3, 3)) if random.random() < 0.4 else None
+    reward = sf.Reward(noise=0.5, **some_bound(random))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotSpanningWarning)
         return sf.Problem(
-            arms, sf.Reward(noise=0.5, norm=norm), limits, safe_level=random.uniform(0.1, 1.0, size), level_grid=grid,
+            arms, reward, limits, safe_level=random.uniform(0.1, 1.0, size), level_grid=grid,
             epsilon=float(random.choice([0.0, 0.01, 0.5])), delta=0.05, delta_safety=0.05,
         )  # fmt: skip
 
@@ -143,6 +149,14 @@ def test_a_draw_depends_on_its_number_and_seed_alone_and_scenarios_share_directi
     kind = drawn(plain, space, KIND, 1, 7)
     for mine, theirs in ((one.reward, kind.reward), *zip(one.limits, kind.limits, strict=True)):
         assert np.allclose(mine / np.linalg.norm(mine), theirs / np.linalg.norm(theirs), rtol=1e-9)
+
+
+def test_a_stated_largest_effect_is_never_exceeded_and_is_what_the_kind_scenario_has(plain: sf.Problem) -> None:
+    stated = plain.with_(reward=sf.Reward(noise=0.5, largest=0.7))
+    for number in range(30):
+        effects = stated.arms @ drawn(stated, space_of(stated), KIND, 0, number).reward
+        assert np.abs(effects).max() <= 0.7
+        assert np.abs(effects).max() == pytest.approx(0.7)
 
 
 def test_a_stated_norm_is_never_exceeded_and_can_bind(plain: sf.Problem) -> None:

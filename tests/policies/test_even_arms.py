@@ -8,7 +8,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.core.layout import leaves, shapes_of, side_by_side
 from surefoot.core.types import Nothing
-from surefoot.policies import safe_gap
+from surefoot.policies import leaning
 from surefoot.policies.bound import faced
 
 
@@ -31,7 +31,7 @@ def test_one_problem_is_evened_out_once_and_forgotten_with_it() -> None:
         del second
         gc.collect()
         assert gone() is None
-        assert not safe_gap._even
+        assert not leaning._even
 
 
 def test_what_shows_the_shapes_of_a_memory_takes_up_none() -> None:

@@ -195,9 +195,10 @@ A problem file:
   noise = 0.3
 
 Optional at the top: regularization, level_grid, max_level, max_step. Optional in
-[reward] and [[safety]]: unit, shown with its numbers; norm, a bound on the length
-of its weights: it tunes safe-gap and nothing rests on it there, the other
-policies ask for it.
+[reward] and [[safety]]: unit, shown with its numbers; largest, by which no option
+changes it more at full strength, in the units that are read, or in its place norm,
+a bound on the length of its weights: either tunes safe-gap and nothing rests on it
+there, the other policies ask for one of them.
 
 noise may also be "unknown" (Gaussian of one size; optional then: guess, which only
 tunes, and at_most, of a limit noise_at_most, which caps it; for safe-gap),

@@ -59,6 +59,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         "[reward]",
         line("noise", stated.noise, "the standard deviation of its noise: rather too large than too small"),
         *unit_line(stated.reward_unit),
+        largest_line(best_of(stated)),
         "",
         "[[safety]]  # once for each limit",
         line("name", stated.limit),
@@ -66,6 +67,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         line("baseline", stated.baseline, "what it reads when nothing is applied"),
         line("noise", stated.limit_noise, "the standard deviation of a reading"),
         *unit_line(stated.limit_unit),
+        largest_line(abs(stated.bound - stated.baseline) / (ROOM * level_of(stated))),
         "",
         "# Made up, so that `surefoot run` has something to simulate: no real experiment looks at it.",
         "# Put your own guess here, or delete it.",
@@ -86,6 +88,11 @@ def unit_line(unit: str | None) -> list[str]:
     return [
         line("unit", unit, "shown with every number of it") if unit else '# unit = "bar"'.ljust(28) + "  # optional"
     ]
+
+
+def largest_line(size: float) -> str:
+    """How to state the most by which an arm changes a signal: half as much again as it does in the made-up world."""
+    return f"# largest = {1.5 * size:.3g}".ljust(28) + "  # no arm changes it by more at full strength: a hint"
 
 
 def optional(stated: Stated) -> list[str]:
@@ -135,16 +142,26 @@ def dial_lines(stated: Stated) -> list[str]:
 
 def world_lines(stated: Stated, arms: Floats) -> list[str]:
     """A truth that keeps what is stated: every arm is safe at the known level, and some cross the limit above it."""
-    safe = float(in_levels(stated.dial, "safe_level", stated.safe_level))  # type: ignore[arg-type]
+    safe = level_of(stated)
     direction = middle_of(arms)
     largest = float(np.abs(arms @ direction).max())
     room = stated.bound - stated.baseline
-    theta = direction * (BEST * max(stated.epsilon, 1e-3) / largest)
+    theta = direction * (best_of(stated) / largest)
     mu = direction * (room / (ROOM * safe * largest))
     return [
         line("theta_star", short(theta), "the reward is the features times this, times the level"),
         line("mu_star", [short(mu)], f"{stated.limit} is its baseline and the features times this, times the level"),
     ]
+
+
+def best_of(stated: Stated) -> float:
+    """What the best arm is worth there at full level."""
+    return BEST * max(stated.epsilon, 1e-3)
+
+
+def level_of(stated: Stated) -> float:
+    """The known safe level, as a level."""
+    return float(in_levels(stated.dial, "safe_level", stated.safe_level))  # type: ignore[arg-type]
 
 
 def middle_of(arms: Floats) -> Floats:

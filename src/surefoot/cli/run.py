@@ -15,6 +15,7 @@ from surefoot.cli.output import Output
 from surefoot.live.certificate import Certificate
 from surefoot.live.session import Session
 from surefoot.policies import LinGapE
+from surefoot.problem.norms import states_bounds
 from surefoot.problem.units import rounded_down, setting_in_words
 from surefoot.simulation import run_session
 from surefoot.worlds import Linear, Verdict
@@ -48,16 +49,16 @@ class Experiment:
 
 
 def posed_to_lingape(scenario: Scenario) -> Scenario | None:
-    """The same for LinGapE, which needs norms: where they are not stated, the true ones, if the world has such."""
+    """The same for LinGapE, which leans on norms or on largest effects: those that are stated, or where they are not
+    the true largest effects, if the world has such."""
     problem, world = scenario.problem, scenario.world
-    stated = (problem.reward.norm, *(limit.norm for limit in problem.safety))
-    if None in stated:
+    if not states_bounds(problem):
         if not isinstance(world, Linear):
             return None
-        limits = zip(problem.safety, world.safety_norm.tolist(), strict=True)
+        limits = zip(problem.safety, world.safety_largest.tolist(), strict=True)
         problem = problem.with_(
-            reward=replace(problem.reward, norm=problem.reward.norm or world.reward_norm or 1.0),
-            safety=[replace(limit, norm=limit.norm or norm or 1.0) for limit, norm in limits],
+            reward=replace(problem.reward, norm=None, largest=problem.reward.largest or world.reward_largest or 1.0),
+            safety=[replace(limit, norm=None, largest=limit.largest or most or 1.0) for limit, most in limits],
         )
     exact = [replace(limit, within=0.0) for limit in problem.safety]  # it takes means for linear, whatever is stated
     problem = problem.with_(reward=replace(problem.reward, within=0.0), safety=exact)

@@ -11,6 +11,7 @@ from surefoot.cli.output import Output
 from surefoot.errors import counted
 from surefoot.problem import Dial, Limit, Problem, Reward
 from surefoot.problem.knowable import said_of_error
+from surefoot.problem.largest import size_in_words
 from surefoot.problem.units import level_shortly, reading_in_words, setting_in_words, with_unit
 from surefoot.worlds.files import Posed, posed_in
 
@@ -50,11 +51,6 @@ def stated_policy(posed: Posed, handed_in: str | None) -> tuple[dict[str, Any] |
     return policies.to_dict(policy), policies.describe(policy)
 
 
-def said_norm(norm: float | None) -> str:
-    """What is stated about the length of the weights, if anything is."""
-    return "" if norm is None else f", weights of length at most {norm:g}"
-
-
 def said_error(signal: Reward | Limit) -> str:
     """How closely its mean follows the linear law, where that is stated."""
     return "" if signal.within == 0.0 else f", linear within {with_unit(f'{signal.within:g}', signal.unit)}"
@@ -91,12 +87,12 @@ def tell_problem(output: Output, problem: Problem) -> None:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
     reward = problem.reward
     noise = with_unit(reward.law.short, reward.unit)
-    out.print(Text(f"Reward   to be maximised; noise {noise}{said_norm(reward.norm)}{said_error(reward)}"))
+    out.print(Text(f"Reward   to be maximised; noise {noise}{size_in_words(reward)}{said_error(reward)}"))
     for limit in problem.safety:
         out.print(
             Text(
                 f"Limit    {limit.name} {kept(limit)}, {with_unit(f'{limit.baseline:g}', limit.unit)} when nothing is "
-                f"applied; noise {with_unit(limit.law.short, limit.unit)}{said_norm(limit.norm)}{said_error(limit)}"
+                f"applied; noise {with_unit(limit.law.short, limit.unit)}{size_in_words(limit)}{said_error(limit)}"
             )
         )
     out.print(

@@ -4,6 +4,8 @@ Any invertible map of the features would be valid, and a good one only tunes. So
 the last digits from machine to machine, and with it a study would be another one elsewhere.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot.core.types import Indices, Matrix, Vector
@@ -12,8 +14,17 @@ STEPS = 200
 CLOSE = 0.05  # stop once no leverage exceeds d by more than this share
 ROUGH = 3  # rounds of evening by equal shares: one does as much as the digits of a square hold
 BITS = 26  # of the entries of a map
+APART = 1e-14  # features further apart in size are each taken in units of their own first
+ROUNDING = 1e-12  # of an eigenvalue near 1
 MANY = 4096  # arms: from here on shares are given out among some of them first
 PORTION = 16_384  # arms that are worked on at a time
+
+
+class Even(NamedTuple):
+    """The arms in even coordinates."""
+
+    arms: Matrix  # (K, d)
+    reach: float  # |weights| <= reach B there, if |x . weights| <= B for every arm: 1, but for what was rounded  (E7)
 
 
 def evened(X: Matrix) -> Matrix:
@@ -21,11 +32,32 @@ def evened(X: Matrix) -> Matrix:
 
     No arm is then much longer than sqrt(d), and identities such as c I mean the same whatever units the features have.
     """
-    even: Matrix = X / max(float(X.max()), -float(X.min()))
+    return even_coordinates(X).arms
+
+
+def even_coordinates(X: Matrix) -> Even:
+    """The same, with how long weights may be there that move no arm by more than 1: B^2 is no less than
+    sum nu_k (x_k . weights)^2, for any shares nu, and the map is rounded.                                     (E7)"""
+    largest = largest_of_each(X)
+    even: Matrix = X / (largest if far_apart(X) else largest.max())
     for _ in range(ROUGH):
         map_rows(even, np.full(len(X), 1.0 / len(X)))
-    map_rows(even, d_optimal(even))
-    return even
+    nu = d_optimal(even)
+    map_rows(even, nu)
+    least = float(np.linalg.eigvalsh(information(even, nu))[0])
+    return Even(even, float((1.0 + ROUNDING) / np.sqrt(least)))
+
+
+def far_apart(X: Matrix) -> bool:
+    """Whether features differ so much in size that the digits of one hide another."""
+    largest = largest_of_each(X)
+    return bool(largest.min() < APART * largest.max())
+
+
+def largest_of_each(X: Matrix) -> Vector:
+    """The largest value of each feature, in size."""
+    found: Vector = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return found
 
 
 def map_rows(X: Matrix, nu: Vector) -> None:

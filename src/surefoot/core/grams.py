@@ -17,6 +17,7 @@ class Grams(NamedTuple):
     most: Vector  # (g,) largest eigenvalue
     log_det: Vector  # (g,) logarithm of the determinant
     fades: Indices  # (g,) 1 where it holds only until the pulls span
+    features: Matrix | None = None  # (K, d) the arms in the coordinates of these; None: as the problem has them
 
 
 def multiples_of_identity(per_signal: Vector, d: int) -> Grams:

@@ -44,6 +44,18 @@ def first_largest(values: Vector, count: int) -> tuple[int, float]:
 
 
 @kernel
+def first_about_largest(values: Vector, count: int, ties: float) -> tuple[int, float]:
+    """Where the first of the values comes that fall short of the largest by no more than this share of it, and the
+    largest; NULL and -inf as for first_largest. What rounding alone tells apart is then settled by the order."""
+    best, most = first_largest(values, count)
+    if ties > 0.0 and -inf < most < inf:
+        enough, best = most - ties * abs(most), 0
+        while not values[best] >= enough:
+            best += 1
+    return best, most
+
+
+@kernel
 def all_numbers(values: Vector, count: int) -> bool:
     """Whether the first `count` values are numbers all of them."""
     missing = 0

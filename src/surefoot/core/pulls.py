@@ -4,7 +4,7 @@ from surefoot.core.estimate import Estimate, column, diagonal, squared_norm
 from surefoot.core.finite_rounding import finite_weights
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.levels import Levels
-from surefoot.core.passes import first_largest
+from surefoot.core.passes import first_about_largest
 from surefoot.core.race import OPTIMISTIC, Race
 from surefoot.core.rounding import Shares, shortest_weights
 from surefoot.core.state import State, Work
@@ -83,7 +83,7 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     for k in range(len(reach)):
         information = reach[k] * reach[k]
         score[k] *= information / (1.0 + information * v[k])
-    return max(first_largest(score, len(reach))[0], 0)
+    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
 
 
 @kernel
@@ -95,7 +95,7 @@ def spanning_pull(inst: Instance, state: State, work: Work) -> int:
     v, reach, score = diagonal(state.estimate, inst.gram_of[0]), work.reach, work.score
     for k in range(len(reach)):
         score[k] = reach[k] * reach[k] * v[k]
-    return max(first_largest(score, len(reach))[0], 0)
+    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
 
 
 @kernel
@@ -119,7 +119,7 @@ def greedy(
         overlap = reach[k] * (level_i * column_i[k] - level_j * column_j[k])
         information = 1.0 + reach[k] * reach[k] * v[k]
         score[k] = overlap * overlap / information if overlap != 0.0 else 0.0  # a GPU divides zeros slowly
-    return max(first_largest(score, len(reach))[0], 0)
+    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
 
 
 @kernel

@@ -4,7 +4,7 @@ from math import inf
 from typing import NamedTuple
 
 from surefoot.core.kernel import kernel
-from surefoot.core.passes import all_numbers, first_largest
+from surefoot.core.passes import all_numbers, first_about_largest, first_largest
 from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance
 
@@ -22,8 +22,10 @@ class Race(NamedTuple):
 
 
 @kernel
-def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool) -> Race:
-    """The challenger of leader i and B(t), by the leads in work.bounds.                                         (G2)"""
+def find_race(
+    state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool, ties: float = 0.0
+) -> Race:
+    """The challenger of leader i and B(t), by the leads in work.bounds; closer than this share they are equal.  (G2)"""
     levels, lead = state.levels.high if optimistic else state.levels.low, work.bounds.lead
     K = len(levels)
     rivals = K
@@ -31,7 +33,7 @@ def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool
         lead[i] = -inf
         rivals -= 1
     sound = all_numbers(lead, K)
-    j, gap = first_largest(lead, K)
+    j, gap = first_about_largest(lead, K, ties)
     if null_pull and i != NULL:
         rivals += 1
         sound = sound and lead[K] == lead[K]

@@ -7,7 +7,7 @@ levels   an effect is not proportional to the level                             
 time     an effect changes as the experiment goes on                                                           (A2)
 offset   a signal is not at its baseline when nothing is applied                                               (A2)
 limit    a safety reading lies further beyond its limit than noise can take a safe pull                        (A3)
-norm     the weights are longer than the norm that the policy was told                                         (A5)
+norm     the weights are longer than the norm that the policy was told, or an arm changes more than was stated (A5)
 
 Each is an e-process: it starts with 1, and ever reaches 1/alpha with probability at most alpha while the model
 is true, whoever chose the pulls. The level is shared evenly by all tests of all signals, so the chance of any false
@@ -42,10 +42,12 @@ from surefoot.core.alarm_memory import (
     new_memory,
     with_room,
 )
+from surefoot.core.coordinates import far_apart
 from surefoot.core.parts import Watch
 from surefoot.core.types import Indices, Nothing
 from surefoot.policies.bound import bound, unchecked
 from surefoot.policies.guarantee import Guarantee
+from surefoot.policies.leaning import even_arms, leaned_on
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, number, some_rows
 from surefoot.problem.norms import noise_laws, noise_sizes, signals_of
@@ -69,8 +71,12 @@ SAID = {
     TIME: "its effect changes as the experiment goes on",
     OFFSET: "it is not at its baseline where nothing is applied",
     LIMIT: "a reading lies further beyond the limit than noise {noise:g} can take a safe pull",
-    NORM: "norm {norm:g} is stated, and weights of a norm below {least:.3g} cannot have given these readings",
+    NORM: "norm {bound:g} is stated, and weights of a norm below {least:.3g} cannot have given these readings",
 }
+LARGEST = (
+    "no option is stated to change it by more than {bound:g}, and none that change it by less than {least:.3g} can "
+    "have given these readings"
+)
 
 
 @dataclass(frozen=True)
@@ -95,28 +101,39 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
     n, K = 1 + len(problem.safety), problem.size
     bounds = np.array([law.bound for law in noise_laws(problem)])
     R = np.where(bounds < inf, bounds, noise_sizes(problem))
-    norms = [problem.reward.norm, *(limit.norm for limit in problem.safety)]
-    _, sizes, turns = np.linalg.svd(triangle_of(some_rows(problem.features)), full_matrices=False)
+    features, bounded = told(problem, guarantee)
+    _, sizes, turns = np.linalg.svd(triangle_of(some_rows(features)), full_matrices=False)
     axes = turns.T / sizes * np.sqrt(K)
     reach = np.zeros((n, len(sizes)))
     made = np.ones((n, TESTS), bool)
     made[0, LIMIT], made[1:, LIMIT] = False, guarantee.keeps_limits
-    for s, norm in enumerate(norms):
-        made[s, NORM] = guarantee.leans_on_norms and norm is not None
-        if made[s, NORM]:
+    for s, longest in enumerate(bounded):
+        made[s, NORM] = longest is not None
+        if longest is not None:
             with np.errstate(over="ignore", divide="ignore"):
-                reach[s] = np.minimum(np.sqrt(K) * (R[s] / norm) / sizes, FURTHEST)
+                reach[s] = np.minimum(np.sqrt(K) * (R[s] / longest) / sizes, FURTHEST)
     made[bounds == inf] = False  # every test is one in units of a size that the noise surely does not exceed
     return Watched(
-        features=problem.features,
+        features=features,
         axes=np.ascontiguousarray(axes),
-        even=problem.features.sum(axis=0) @ axes / K,
+        even=features.sum(axis=0) @ axes / K,
         R=R,
         within=np.array([signal.within for signal in signals_of(problem)]) / R,
         eta0=np.array([limit.eta0 for limit in problem.safety]) / R[1:],
         reach=reach,
         needed=np.where(made, log(max(made.sum(), 1) / level), inf),
     )
+
+
+def told(problem: Problem, guarantee: Guarantee) -> tuple[Floats, list[float | None]]:
+    """The arms, and for each signal how long its weights may be in these coordinates by what the promise leans on;
+    None where it leans on nothing. A largest effect is such a length in even coordinates.                     (E7)"""
+    if guarantee.leans_on_norms and all(signal.largest is not None for signal in signals_of(problem)):
+        even = leaned_on(problem)
+        return even.features, even.bounds.tolist()
+    norms = [signal.norm if guarantee.leans_on_norms else None for signal in signals_of(problem)]
+    far = far_apart(problem.features) and not any(norms)
+    return even_arms(problem).arms if far else problem.features, norms
 
 
 def simulated_watch(problem: Problem, guarantee: Guarantee, level: float | None, max_pulls: int | None = None) -> Watch:
@@ -216,8 +233,9 @@ class ModelChecks:
 
     def _finding(self, s: int, test: int) -> Finding:
         memory, stated = self._memory, self.problem.safety[s - 1] if s else self.problem.reward
-        norm = (stated.norm or 0.0) if test == NORM else 0.0
-        said = SAID[test].format(noise=stated.law.bound, norm=norm, least=memory.signals[s, LEAST] * norm)
+        bound = (stated.norm or stated.largest or 0.0) if test == NORM else 0.0
+        words = LARGEST if test == NORM and stated.largest is not None else SAID[test]
+        said = words.format(noise=stated.law.bound, bound=bound, least=memory.signals[s, LEAST] * bound)
         return Finding(
             signal=self._names[s], test=NAMES[test], pulls=int(memory.found[s, test]),
             evidence=float(memory.weight[s, test]), needed=self.needed, message=f"{self._names[s]}: {said}",

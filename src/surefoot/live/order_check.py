@@ -167,6 +167,8 @@ def whitened(problem: Problem) -> Floats:
     """The features in coordinates without units, (K, rank), fixed before any result is seen."""
     X = problem.features
     left, sizes, _ = np.linalg.svd(X, full_matrices=False)
+    if not sizes[-1] > sizes[0] * 1e-10:  # by their units: the arms span
+        left, sizes, _ = np.linalg.svd(X / np.abs(X).max(axis=0), full_matrices=False)
     return np.asarray(left[:, sizes > sizes[0] * 1e-10] * sqrt(len(X)))
 
 

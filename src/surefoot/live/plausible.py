@@ -4,9 +4,9 @@ Noise takes a reading further than R sqrt(2 log 2e9) from its mean with probabil
 than that from every mean that is still possible (E6) is a slip of the pen, a wrong unit, a broken gauge, or a problem
 that was not stated truly; a person says which.
 
-Where the results say nothing yet, as sets without norms do until the pulls span, the norm that the problem states takes
-their place: the first gauge in a wrong unit would else look very safe, and raise levels. That asks a question; no
-promise rests on it, and a norm that is not stated asks nothing.
+Where the results say nothing yet, as sets without norms do until the pulls span, the norm or the largest effect that
+the problem states takes their place: the first gauge in a wrong unit would else look very safe, and raise levels. That
+asks a question; no promise rests on it, and what is not stated asks nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -80,14 +80,15 @@ def surprises_in_rows(learner: Learner, rows: Iterable[Row]) -> dict[int, list[S
 
 
 def expected(learner: Learner, arm: int, level: float) -> tuple[Floats, Floats, Floats]:
-    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm, and the
-    size of its noise at most.                                                                               (E6)"""
+    """The lowest and the highest mean of each signal that is possible, by results or else by the stated norm or largest
+    effect, and the size of its noise at most.                                                               (E6)"""
     problem = learner.problem
     low, high, noise = learner.expected_with_noise(arm, level)
     length = level * float(np.linalg.norm(problem.arms[arm]))
     for s, signal in enumerate(signals_of(problem)):
-        if signal.norm is not None:
-            most = length * signal.norm + signal.within
+        most = None if signal.norm is None else length * signal.norm + signal.within
+        most = most if signal.largest is None else level * signal.largest + 2.0 * signal.within
+        if most is not None:
             low[s] = -most if low[s] == -inf else low[s]
             high[s] = most if high[s] == inf else high[s]
     return low, high, noise

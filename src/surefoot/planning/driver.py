@@ -37,9 +37,9 @@ def plan(
     """How many trials an experiment may take, before the first one, and which statement costs most.
 
     Nobody knows the truth yet. So truths are drawn that the problem allows (every known level is safe there, and no
-    norm is exceeded) in scenarios from kind to harsh, `runs` of each, and the policy meets each of them once, for
-    `budget` trials at most. How they are drawn is said in the plan. Every variation of the problem meets the same
-    worlds and the same noise, so that the savings are sharp.
+    norm or largest effect is exceeded) in scenarios from kind to harsh, `runs` of each, and the policy meets each of
+    them once, for `budget` trials at most. How they are drawn is said in the plan. Every variation of the problem meets
+    the same worlds and the same noise, so that the savings are sharp.
 
     With `like`, pilot results as a table or the path of a CSV file (arm, level, reward, and safety or safety_NAME),
     truths are drawn from what these leave likely. They are not counted as data of the experiment.

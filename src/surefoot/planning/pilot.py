@@ -18,7 +18,7 @@ from surefoot.worlds import Linear
 DRAWN = (
     "Truths are draws from the Gaussian posterior given the pilot rows, and the prior is Gaussian in the even "
     "coordinates of the options, with effects about as large as the scenario says. Every known level is safe, and no "
-    "stated norm is exceeded."
+    "stated norm or largest effect is exceeded."
 )
 SIZED = 200  # draws of the scenario by which the prior is given its size
 BATCH = 200  # draws from the posterior at a time
@@ -90,7 +90,7 @@ def sizes_in(problem: Problem, space: Space, scenario: str, seed: int) -> Floats
 
 
 def drawn_like(problem: Problem, space: Space, found: list[Posterior], seed: int, number: int) -> Truth:
-    """The truth of this number: a draw from the posterior that keeps every known level and every norm."""
+    """The truth of this number: a draw from the posterior that keeps every known level, norm and largest effect."""
     random = np.random.default_rng([seed, POSTERIOR, number])
     signals = [drawn_signal(problem, space, place, each, random) for place, each in enumerate(found)]
     return Truth(signals[0], np.array(signals[1:]))
@@ -104,11 +104,10 @@ def drawn_signal(
         for each in found.mean + random.standard_normal((BATCH, space.rank)) @ found.factor.T:
             weights: Floats = space.weights @ each
             stated = problem.reward if place == 0 else problem.safety[place - 1]
-            if longest(problem, weights, stated.norm) >= 1.0 and (
-                place == 0 or known_safe(problem, weights, place - 1)
-            ):
+            if longest(problem, weights, stated) >= 1.0 and (place == 0 or known_safe(problem, weights, place - 1)):
                 return weights
-    said = "its norm" if place == 0 else f"the known safe level for {problem.safety[place - 1].name}"
+    size = "largest effect" if problem.reward.largest is not None else "norm"
+    said = f"its {size}" if place == 0 else f"the known safe level for {problem.safety[place - 1].name}"
     reason = f"leaves hardly any truth that keeps {said}: none of {BATCH * BATCHES:,} draws does"
-    remedy = "Check the units of the table, and what is stated: safe_level, noise, baseline, norm."
+    remedy = "Check the units of the table, and what is stated: safe_level, noise, baseline, norm or largest."
     raise InvalidInput("like", "the pilot results", reason, remedy)

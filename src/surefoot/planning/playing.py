@@ -57,7 +57,7 @@ def world_of(problem: Problem, truth: Truth) -> Linear:
 
 
 def allowed(problem: Problem, truth: Truth) -> bool:
-    """Whether everything that the problem states is true there: norms, and that the known levels are safe."""
+    """Whether all that the problem states is true there: norms, largest effects, and that known levels are safe."""
     return not broken_statements(world_of(problem, truth), without_ends(problem))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.coordinates import evened
-from surefoot.problem import Problem
+from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats
 from surefoot.problem.noise import NoiseLaw
 from surefoot.problem.units import with_unit
@@ -23,7 +23,8 @@ SMALLEST = 3.0  # what the best option is worth in the harsh scenario, in multip
 DRAWN = (
     "Directions are Gaussian in the even coordinates of the options, where units and mixing of the features do not "
     "matter, and turned so that the most affected option gains, and meets each limit. The level up to which the most "
-    "limited option is safe is log-uniform. Every known level is safe, and no stated norm is exceeded."
+    "limited option is safe is log-uniform. Every known level is safe, and no stated norm or largest effect is "
+    "exceeded."
 )
 DIRECTIONS, POSTERIOR, SIZES = 0, 1, 2  # what is drawn: part of the address of a draw
 INSIDE = 1.0 - 1e-9  # of what is allowed: a product that is formed in another order may differ in its last digits
@@ -72,7 +73,7 @@ def scaled_reward(problem: Problem, space: Space, scenario: str, direction: Floa
     weights, effects = turned(space, direction, 1.0)
     most = float(np.abs(effects).max())
     length = largest_in(problem, scenario) / most if most > 0.0 else 0.0
-    length = min(length, longest(problem, weights, problem.reward.norm))
+    length = min(length, longest(problem, weights, problem.reward))
     return weights * min(length, within_range(problem.reward.law, effects))
 
 
@@ -88,7 +89,7 @@ def scaled_limit(
     low, high = level_range(scenario, float(known[most]))
     level = low * (high / low) ** share
     length = float(room[most]) * float(known[most]) / level if room[most] < inf else 0.0
-    length = min(length * INSIDE, longest(problem, weights, limit.norm))
+    length = min(length * INSIDE, longest(problem, weights, limit))
     return weights * min(length, within_range(limit.law, effects))
 
 
@@ -106,10 +107,13 @@ def known_safe(problem: Problem, weights: Floats, place: int) -> bool:
     return bool((problem.safe_level * (problem.arms @ weights) >= problem.safety[place].eta0).all())
 
 
-def longest(problem: Problem, weights: Floats, norm: float | None) -> float:
-    """How many times as long these weights may be by the stated norm."""
-    length = float(np.linalg.norm(problem.basis.T @ weights))
-    return inf if norm is None or length == 0.0 else INSIDE * norm / length
+def longest(problem: Problem, weights: Floats, signal: Reward | Limit) -> float:
+    """How many times as long these weights may be by the stated norm, or the largest effect."""
+    if signal.largest is not None:
+        most, size = signal.largest, float(np.abs(problem.arms @ weights).max())
+    else:
+        most, size = inf if signal.norm is None else signal.norm, float(np.linalg.norm(problem.basis.T @ weights))
+    return inf if most == inf or size == 0.0 else INSIDE * most / size
 
 
 def within_range(law: NoiseLaw, effects: Floats) -> float:

@@ -12,7 +12,7 @@ from surefoot.problem.norms import noise_laws
 from surefoot.problem.units import level_shortly, with_unit
 from surefoot.sets.mixtures import finest_difference
 
-LESS = 0.6  # of a bound on noise or on a norm: 0.3 in place of 0.5
+LESS = 0.6  # of a bound on noise, a norm or an effect: 0.3 in place of 0.5
 MORE = 1.5  # of epsilon and of the known level
 LOOSER = 2.0  # of a chance of error
 EPSILONS = (0.5, 1.0, 2.0)
@@ -51,12 +51,12 @@ def variations(problem: Problem) -> Iterator[Variation]:
             known: dict[str, Any] = {"noise": size, "guess": None, capped: None}
             better = f"known to be {with_unit(f'{size:g}', signal.unit)}"
             yield Variation(f"{name} noise", "unknown", better, restated(problem, place, replace(signal, **known)))
-        for field in ("noise", "norm"):
+        for field in ("noise", "norm", "largest"):
             now = getattr(signal, field)
-            if isinstance(now, float):  # a norm may not be stated, and noise in words
+            if isinstance(now, float):  # norm or largest may not be stated, and noise in words
                 less = rounded(LESS * now)
                 changes: dict[str, Any] = {field: less}
-                unit = signal.unit if field == "noise" else None
+                unit = None if field == "norm" else signal.unit
                 changed = restated(problem, place, replace(signal, **changes))
                 yield Variation(f"{name} {field}", with_unit(f"{now:g}", unit), with_unit(f"{less:g}", unit), changed)
     yield from exacter(problem, signals)

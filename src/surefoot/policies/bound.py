@@ -15,14 +15,20 @@ from surefoot.core.layout import shapes_of
 from surefoot.core.parts import Response, Watch
 from surefoot.core.state import State, Work, new_state, new_work, state_bytes
 from surefoot.core.types import Dial, Instance
-from surefoot.errors import InterpretedWarning, outside
+from surefoot.errors import InterpretedWarning, InvalidInput, outside
 from surefoot.memory import check_memory
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.problem import Problem
 from surefoot.problem.dial_settings import STEP_SLACK, steps_in_levels
-from surefoot.problem.norms import noise_sizes, refuse_error, refuse_unknown_noise
+from surefoot.problem.norms import noise_sizes, refuse_error, refuse_unknown_noise, signals_of
+from surefoot.problem.settings import LEAST_REGULARIZATION
 
 Announce = Callable[[str, int], Any]  # what to show while something is compiled: see `progress.compiling`
+
+
+TIES = 1e-6  # where effects are stated without units: even coordinates have seven digits or so, and what is equal
+# there in truth (as many arms as dimensions are all equally long) is not to be told apart by the units of the features
+ROUNDING = 1e-9  # of a product that is formed in another order
 
 
 class Faced(NamedTuple):
@@ -59,7 +65,20 @@ def faced(policy: Policy, problem: Problem) -> Faced:
         refuse_error(problem, policy.name)
     sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
     plan = plan._replace(sets=sets, own=shapes_of(plan.own))
-    return Faced(policy.name, plan, instance_of(problem, plan))
+    inst = instance_of(problem, plan)
+    check_regularization(plan, inst)
+    return Faced(policy.name, plan, inst)
+
+
+def check_regularization(plan: Plan, inst: Instance) -> None:
+    """Refuses Gram matrices that stay, and are too small for the arms in the coordinates of the policy."""
+    kept = plan.grams.least[plan.grams.fades == 0]
+    if not len(kept):
+        return
+    least = LEAST_REGULARIZATION * float(np.einsum("kd,kd->k", inst.X, inst.X).max())
+    if kept.min() < least * (1.0 - ROUNDING):
+        reason = f"must be at least {least:.3g} for arms this long, or rounding errors swamp the first pulls"
+        raise InvalidInput("regularization", float(kept.min()), reason, "Raise it, or scale the features down.")
 
 
 def instance_of(problem: Problem, plan: Plan) -> Instance:
@@ -75,7 +94,8 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step_to=step_to,
     )
     many = are_many(len(problem.features))
-    features = problem.features if plan.features is None else plan.features  # the problem's own are read-only: a copy
+    features = plan.grams.features if plan.features is None else plan.features
+    features = problem.features if features is None else features  # the problem's own are read-only: a copy
     return Instance(
         # Compiled code tells writable arrays from read-only ones, and goes along the features of many arms.
         X=np.require(features, np.float64, ["F" if many else "C", "W"]),
@@ -90,6 +110,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         fades=plan.grams.fades,
         few_columns=many,
         sets=plan.sets.params,
+        ties=TIES if any(signal.largest is not None for signal in signals_of(problem)) else 0.0,
     )
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from surefoot.core.design import apportion, e_optimal
 from surefoot.core.explore import RANDOM, SCHEDULE, Exploration
+from surefoot.core.types import Matrix
 from surefoot.errors import InvalidInput
 from surefoot.policies.options import option
 from surefoot.problem import Problem
@@ -92,9 +93,11 @@ def check_explore(explore: object) -> None:
 
 
 def planned(
-    explore: Explore, problem: Problem, default_level: NDArray[np.float64], highest: NDArray[np.float64]
-) -> Exploration:
-    """The plan of exploration for this problem, none of whose levels is above `highest`."""
+    explore: Explore, problem: Problem, default_level: NDArray[np.float64], highest: NDArray[np.float64],
+    features: Matrix | None = None,
+) -> Exploration:  # fmt: skip
+    """The plan of exploration for this problem, none of whose levels is above `highest`; the arms may be in other
+    coordinates than the problem has them."""
     K = len(problem.names)
     if explore is None:
         return Exploration(0, SCHEDULE, np.zeros(1, np.int64), default_level.copy(), NEVER_EARLIER)
@@ -108,7 +111,7 @@ def planned(
             "Explore at the safe level or below it, or leave level out.",
         )  # fmt: skip
     if isinstance(explore, EOptimal):
-        shares = e_optimal(problem.features * level[:, None])
+        shares = e_optimal((problem.features if features is None else features) * level[:, None])
         return Exploration(explore.rounds, SCHEDULE, apportion(shares, explore.rounds), level, NEVER_EARLIER)
     turn = np.arange(K, dtype=np.int64)
     if isinstance(explore, UntilConfident):

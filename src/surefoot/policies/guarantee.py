@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from surefoot.problem import Limit, Problem, Reward
-from surefoot.problem.norms import noise_laws, norms_of, refuse_error, refuse_unknown_noise, signals_of
+from surefoot.problem.norms import LARGEST, bounds_of, noise_laws, refuse_error, refuse_unknown_noise, signals_of
 from surefoot.problem.units import reading_in_words, with_unit
 
 WITHIN_EPSILON = "within-epsilon"  # (b)
@@ -33,7 +33,7 @@ class Guarantee:
     confidence: float  # the probability of that at least
     safety: float | None  # at least this is the probability that no pull's mean crosses a limit; None: knows no limits
     assumptions: tuple[str, ...]  # what it rests on
-    leans_on_norms: bool = True  # whether the stated norms are among it: then data that contradict one are an alarm
+    leans_on_norms: bool = True  # whether stated norms or largest effects are among it: data that contradict one ring
 
     @property
     def keeps_limits(self) -> bool:
@@ -72,14 +72,11 @@ def promise(
 
 def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...]:
     """What is stated about the reward and each limit, as far as the promise rests on it."""
-    norms: list[float | None] = [None] * (1 + len(problem.safety))
-    if leans_on_norms:
-        norms = norms_of(problem).tolist()
     names = ["reward", *(limit.name for limit in problem.safety)]
+    bounds = bound_assumptions(problem, names) if leans_on_norms else [""] * len(names)
     return tuple(
-        f"{name}: {law_in_words(signal)}, {law.said}"
-        + ("" if norm is None else f", weights of norm at most {norm:g} (the promise leans on it)")
-        for name, signal, law, norm in zip(names, signals_of(problem), noise_laws(problem), norms, strict=True)
+        f"{name}: {law_in_words(signal)}, {law.said}{bound}"
+        for name, signal, law, bound in zip(names, signals_of(problem), noise_laws(problem), bounds, strict=True)
     )
 
 
@@ -89,6 +86,20 @@ def law_in_words(signal: Reward | Limit) -> str:
         return "linear in the applied features"
     error = with_unit(f"{signal.within:g}", signal.unit)
     return f"linear in the applied features within {error} at every arm, level and time"
+
+
+def bound_assumptions(problem: Problem, names: list[str]) -> list[str]:
+    """The stated norm or largest effect of each signal, as a promise names it that leans on it."""
+    kind, sizes = bounds_of(problem)
+    units = [problem.reward.unit, *(limit.unit for limit in problem.safety)]
+    if kind == LARGEST:
+        said = [
+            f"no option changes {name} by more than {with_unit(f'{size:g}', unit)} at full strength"
+            for name, size, unit in zip(names, sizes.tolist(), units, strict=True)
+        ]
+    else:
+        said = [f"weights of norm at most {size:g}" for size in sizes.tolist()]
+    return [f", {each} (the promise leans on it)" for each in said]
 
 
 def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:

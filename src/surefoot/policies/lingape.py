@@ -47,7 +47,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     i, level_i = find_leader(state, work, False)  # (G1)
     bound_leads(inst, state, work, i, level_i, False)
-    race = find_race(state, work, i, level_i, False, False)  # (G2)
+    race = find_race(state, work, i, level_i, False, False, inst.ties)  # (G2)
     status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
@@ -80,6 +80,7 @@ class LinGapE:
         """The sets that the options name; without a plan of exploration every arm is pulled once."""
         grams, sets = radii.sets_for(problem, self.radius, self.radius)
         top = ceiling_of(problem)
-        explore = planned(self.explore or RoundRobin(problem.size), problem, default_level=top, highest=top)
+        first = self.explore or RoundRobin(problem.size)
+        explore = planned(first, problem, default_level=top, highest=top, features=grams.features)
         rules = Rules(pull=options.PULLS[self.pull], explore=explore)
         return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

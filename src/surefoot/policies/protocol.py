@@ -30,7 +30,7 @@ class Plan(NamedTuple):
     sets: ConfidenceSet
     own: Any = Nothing()  # the policy's own memory: a NamedTuple of arrays, begun with zeros
     begin_own: Callable[..., Any] = nothing_begins  # (inst, own)
-    features: Matrix | None = None  # (K, d) the arms in coordinates of the policy's own; None: as the problem has them
+    features: Matrix | None = None  # (K, d) the arms in coordinates of the policy's own; None: in those of its grams
 
 
 @runtime_checkable

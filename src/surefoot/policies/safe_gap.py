@@ -9,7 +9,7 @@ rival     whoever might beat it by most at the optimistic level: another arm,
 stop      when that is at most epsilon                                           (G3)
 pull      what narrows the gap most, by reward and by levels together            (G7)
 
-No bound on the weights is in any of its sets: the norms of a problem, where they are stated, only tune. delta pays for
+No bound on the weights is in any of its sets: norms or largest effects, where stated, only tune. delta pays for
 the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not lean on
 delta_safety, which pays for the certified levels alone.
 
@@ -17,15 +17,13 @@ Noise of unknown size costs no share of its own: it is learned within the event 
 what pays for the set pays for the size too (C8).
 """
 
-import weakref
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from surefoot.core.columns import are_many
-from surefoot.core.coordinates import evened, information
+from surefoot.core.coordinates import information
 from surefoot.core.grams import least_squares
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
@@ -36,6 +34,7 @@ from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Nothing, Tensor
 from surefoot.errors import InvalidInput
 from surefoot.policies.guarantee import WITHIN_EPSILON, Guarantee, promise
+from surefoot.policies.leaning import even_arms
 from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
 from surefoot.problem import Problem
@@ -77,7 +76,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return exploring(inst, state, work)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
-    race = find_race(state, work, i, level_i, True, rules.null_pull)  # (G2)
+    race = find_race(state, work, i, level_i, True, rules.null_pull, inst.ties)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
         return exploring(inst, state, work)
@@ -124,7 +123,7 @@ class SafeGap:
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
         (K, d), m = problem.features.shape, len(problem.safety)
-        features = evened_once(problem)
+        features = even_arms(problem).arms
         check_known_levels(problem, features)
         reward = problem.delta * REWARD_ELLIPSOID
         low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
@@ -149,29 +148,6 @@ class SafeGap:
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m, nearly=is_nearly_linear(problem))
         return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
-
-
-def evened_once(problem: Problem) -> Matrix:
-    """The arms in even coordinates. Of many that takes a while, and a study asks more than once: those of the problem
-    that was faced last are kept as long as it is. Without a lock, which a forked child might find held for ever: two
-    threads at worst compute the same."""
-    kept = _even.get("last")
-    if kept is None or kept[0]() is not problem:
-        features = evened(problem.features)
-        if are_many(len(features)):
-            features = np.asfortranarray(features)  # as compiled code reads them, so that there is one copy
-        kept = _even["last"] = weakref.ref(problem, _forget), features
-    return kept[1]
-
-
-_even: dict[str, tuple[weakref.ref[Problem], Matrix]] = {}
-
-
-def _forget(gone: weakref.ref[Problem]) -> None:
-    """Lets go of the arms of a problem that nobody has any more."""
-    kept = _even.get("last")
-    if kept is not None and kept[0] is gone:
-        _even.pop("last", None)
 
 
 def check_known_levels(problem: Problem, features: Matrix) -> None:

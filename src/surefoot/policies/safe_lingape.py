@@ -54,7 +54,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     sets_agree = certify(inst, levels, work.bounds, rules.levels, optimistic)  # (S2, S3)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, optimistic)
-    race = find_race(state, work, i, level_i, optimistic, rules.null_pull)  # (G2)
+    race = find_race(state, work, i, level_i, optimistic, rules.null_pull, inst.ties)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:
@@ -109,6 +109,6 @@ class SafeLinGapE:
             selection=options.SELECTIONS[self.selection],
             pull=options.PULLS[self.pull],
             null_pull=self.null_pull,
-            explore=planned(self.explore, problem, default_level=known, highest=known),
+            explore=planned(self.explore, problem, default_level=known, highest=known, features=grams.features),
         )
         return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)

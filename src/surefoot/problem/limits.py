@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, positive, text
+from surefoot.problem.hints import HINTS
+from surefoot.problem.largest import checked_largest
 from surefoot.problem.nearly_linear import checked_error
 from surefoot.problem.noise import (
     CAP,
@@ -33,27 +35,16 @@ MEAN, READINGS = "mean", "readings"  # what a limit covers
 ROOM_FOR_NOISE = 5.0  # the room between baseline and limit, in sizes of noise, where nobody guesses any
 _SMALLEST_RISK = 1e-300  # it has a finite logarithm
 
-HINTS = {
-    "lambda": "'regularization'",
-    "lambda_": "'regularization'",
-    "gamma0": "'safe_level'",
-    "delta_r": "'delta'",
-    "delta_s": "'delta_safety'",
-    "limits": "'safety'",
-    "limit": "'at_least' or 'at_most'",
-    "eta0": "'at_least' or 'at_most'",
-    "min": "'at_least'",
-    "max": "'at_most'",
-    "sigma": "'noise'",
-}  # words that people know from papers and neighbours, and what they are called here
-
 
 @dataclass(frozen=True)
 class Reward:
-    """The signal to maximise: its noise, and if one is known a bound D on the length of its weights. Its
-    unit is shown with every number of it.
+    """The signal to maximise: its noise, and if one is known a bound on its size. Its unit is shown with every number
+    of it.
 
-    For SafeGap the norm is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
+    largest  no option changes it by more than so much at full strength, in the units that are read: free of the units
+             of the features. Or, and never both:
+    norm     a bound D on the length of its weights, which mixes the units of the features
+    For SafeGap either is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
 
     noise    a number R (R-sub-Gaussian), "unknown" (Gaussian of one size for all arms, levels and rounds; for SafeGap),
              "binary" (rewards 0 and 1) or ("bounded", lo, hi). Noise that grows with the level, and rewards that are
@@ -68,10 +59,12 @@ class Reward:
     unit: str | None = None
     guess: float | None = None
     at_most: float | None = None
+    largest: float | None = None
     within: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", checked_unit("reward.unit", self.unit))
+        object.__setattr__(self, "largest", checked_largest("reward", self.largest, self.norm))
         object.__setattr__(self, "noise", checked_noise("reward.noise", self.noise))
         object.__setattr__(self, "norm", _norm("reward.norm", self.norm))
         object.__setattr__(self, "guess", checked_size("reward.guess", self.guess, GUESS))
@@ -87,7 +80,8 @@ class Reward:
     def to_dict(self) -> dict[str, object]:
         """The reward as a table for a file."""
         noise = plain_noise(self.noise, self.guess, self.at_most, "at_most")
-        return {**noise, **_stated(norm=self.norm, unit=self.unit, within=self.within or None)}
+        stated = _stated(norm=self.norm, unit=self.unit, largest=self.largest, within=self.within or None)
+        return {**noise, **stated}
 
 
 @dataclass(frozen=True)
@@ -107,6 +101,7 @@ class Limit:
     noise_at_most  a size that unknown noise certainly does not exceed
     within         how far the mean may be from the linear law, at every arm, level and time; for SafeGap. Then
                    `safe_level` says that every level up to it is safe
+    largest        no option changes it by more than so much at full strength; or norm, as for `Reward`
     """
 
     name: str
@@ -121,6 +116,7 @@ class Limit:
     guess: float | None = None
     noise_at_most: float | None = None
     unit: str | None = None  # in which it is read, to be shown with every number of it
+    largest: float | None = None
     within: float = 0.0
 
     def __post_init__(self) -> None:
@@ -137,6 +133,7 @@ class Limit:
             object.__setattr__(self, field, number(self._field(field), getattr(self, field), units))
         object.__setattr__(self, "noise", checked_noise(self._field("noise"), self.noise))
         object.__setattr__(self, "norm", _norm(self._field("norm"), self.norm))
+        object.__setattr__(self, "largest", checked_largest(f"safety[{self.name!r}]", self.largest, self.norm))
         for field, remedy in (("guess", GUESS), ("noise_at_most", CAP)):
             object.__setattr__(self, field, checked_size(self._field(field), getattr(self, field), remedy))
         self._stated_law()
@@ -200,7 +197,8 @@ class Limit:
         noise = plain_noise(self.noise, self.guess, self.noise_at_most, "noise_at_most")
         numbers = {side: self.limit, "baseline": self.baseline, **noise, **_stated(norm=self.norm)}
         covers = {} if self.reading_risk is None else {"covers": self.covers, "reading_risk": self.reading_risk}
-        return {"name": self.name, **numbers, **covers, **_stated(unit=self.unit, within=self.within or None)}
+        stated = _stated(unit=self.unit, largest=self.largest, within=self.within or None)
+        return {"name": self.name, **numbers, **covers, **stated}
 
     def _check_covers(self) -> None:
         """Refuses a limit on what does not exist, and a risk without a limit on readings."""
@@ -267,7 +265,8 @@ def checked_limits(safety: object) -> tuple[Limit, ...]:
 
 def reward_in(table: object) -> Reward:
     """The reward that a table of a file describes."""
-    given = _table("reward", table, required=("noise",), optional=("norm", "guess", "at_most", "unit", "within"))
+    optional = ("norm", "guess", "at_most", "unit", "largest", "within")
+    given = _table("reward", table, required=("noise",), optional=optional)
     return Reward(**given)  # type: ignore[arg-type]  # it checks its values itself
 
 
@@ -278,7 +277,7 @@ def limits_in(tables: object) -> list[Limit]:
         remedy = "Write one table [[safety]] for each limit."
         raise InvalidInput("safety", tables, "must be a list of tables", remedy)
     stated = ("at_least", "at_most", "baseline", "norm", "covers", "reading_risk", "unit")
-    optional = (*stated, "guess", "noise_at_most", "within")
+    optional = (*stated, "guess", "noise_at_most", "largest", "within")
     given = [_table(f"safety[{i}]", table, ("name", "noise"), optional) for i, table in enumerate(listed)]
     return [Limit(**each) for each in given]  # type: ignore[arg-type]  # they check their values themselves
 

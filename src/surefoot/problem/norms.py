@@ -1,7 +1,8 @@
-"""The norms and the noise of a problem, for whoever leans on them: what is not stated is asked for by name."""
+"""The bounds and the noise of a problem, for whoever leans on them: what is not stated is asked for by name."""
 
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,22 +12,55 @@ from surefoot.problem.limits import Limit, Reward
 from surefoot.problem.noise import UNKNOWN, NoiseLaw, guessed_for
 from surefoot.problem.problem import Problem
 
-REMEDY = "State norm = a bound on the length of its weights that is certainly true, or use SafeGap, which needs none."
+NORM, LARGEST = "norm", "largest"
+REMEDY = (
+    "State largest, by which no option certainly changes it at full strength, or norm, a bound on the length of its "
+    "weights that is certainly true, for every signal the same. Or use SafeGap, which needs neither."
+)
+ONE_KIND = "State largest for every signal, or norm for every signal, or use SafeGap, which needs neither."
+ELSEWHERE = "surefoot.building.leaned_on(problem) gives the bounds and the arms in the coordinates in which they hold."
 TUNED = 0.8  # of the guess
 EXACT = "Leave `within` out where means are linear, or use SafeGap, which allows for it."
 OTHER_POLICY = "State a size that the noise certainly does not exceed, or use SafeGap, which needs none."
 
 
-def norms_of(problem: Problem) -> Floats:
-    """The bound on the weights of the reward and of each limit."""
-    stated = [("reward.norm", problem.reward.norm)]
-    stated += [(f"safety[{limit.name!r}].norm", limit.norm) for limit in problem.safety]
+class Bounds(NamedTuple):
+    """What is stated about the size of the weights, of the reward and of each limit in the same way."""
+
+    kind: str  # NORM, the length of the weights; or LARGEST, what an arm changes at full level at most
+    sizes: Floats  # (n,)
+
+
+def bounds_of(problem: Problem) -> Bounds:
+    """The bound on the weights of the reward and of each limit; where one is missing, or is of another kind than that
+    of the reward, it is named."""
+    kind = NORM if problem.reward.largest is None else LARGEST
+    owners = ["reward", *(f"safety[{limit.name!r}]" for limit in problem.safety)]
     found = []
-    for field, norm in stated:
-        if norm is None:
-            raise InvalidInput(field, ABSENT, "is not stated, and what is asked for leans on it", REMEDY)
-        found.append(norm)
-    return np.array(found)
+    for owner, signal in zip(owners, signals_of(problem), strict=True):
+        size, other = (signal.norm, signal.largest) if kind == NORM else (signal.largest, signal.norm)
+        if size is None and other is not None and owner != "reward":
+            reason = f"is stated where reward.{kind} is, and what is asked for leans on bounds of one kind"
+            raise InvalidInput(f"{owner}.{LARGEST if kind == NORM else NORM}", other, reason, ONE_KIND)
+        if size is None:
+            raise InvalidInput(f"{owner}.{kind}", ABSENT, "is not stated, and what is asked for leans on it", REMEDY)
+        found.append(size)
+    return Bounds(kind, np.array(found))
+
+
+def states_bounds(problem: Problem) -> bool:
+    """Whether a norm is stated for every signal, or a largest effect for every one."""
+    signals = signals_of(problem)
+    return all(x.norm is not None for x in signals) or all(x.largest is not None for x in signals)
+
+
+def norms_of(problem: Problem) -> Floats:
+    """The norms of the reward and of each limit, for whoever works in the coordinates of the stated features."""
+    found = bounds_of(problem)
+    if found.kind == LARGEST:
+        reason = "is stated in place of reward.norm, and holds in other coordinates than those of the features"
+        raise InvalidInput("reward.largest", problem.reward.largest, reason, ELSEWHERE)
+    return found.sizes
 
 
 def noise_laws(problem: Problem) -> tuple[NoiseLaw, ...]:

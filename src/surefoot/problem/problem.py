@@ -18,7 +18,8 @@ from surefoot.problem.dial import Dial, dial_in
 from surefoot.problem.dial_settings import stated_step
 from surefoot.problem.files import read_table, write_table
 from surefoot.problem.fingerprints import digest_of
-from surefoot.problem.limits import HINTS, Limit, Reward, limits_in, reward_in
+from surefoot.problem.hints import HINTS
+from surefoot.problem.limits import Limit, Reward, limits_in, reward_in
 from surefoot.problem.names import Names
 from surefoot.problem.settings import checked_settings, compact_levels
 from surefoot.problem.showing import card_of

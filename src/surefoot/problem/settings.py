@@ -19,7 +19,7 @@ from surefoot.problem.dial_settings import (
     largest_step,
     step_in_settings,
 )
-from surefoot.problem.limits import Reward, checked_limits
+from surefoot.problem.limits import Limit, Reward, checked_limits
 from surefoot.problem.names import Names
 from surefoot.problem.units import level_shortly
 
@@ -41,13 +41,14 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     check_on_dial(dial, grid, safe, arms.names)
     step = settings.get("max_step")
     in_settings = step_in_settings(dial, step, grid)
+    reward, safety = _reward(settings["reward"]), checked_limits(settings["safety"])
     return {
-        "reward": _reward(settings["reward"]),
-        "safety": checked_limits(settings["safety"]),
+        "reward": reward,
+        "safety": safety,
         "epsilon": number("epsilon", settings["epsilon"], epsilon, at_least=0.0),
         "delta": _chance("delta", settings["delta"], "an answer further off than epsilon"),
         "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
-        "regularization": _regularization(settings.get("regularization", 1.0), arms.features),
+        "regularization": _regularization(settings.get("regularization", 1.0), arms.features, (reward, *safety)),
         "safe_level": _held(safe),
         "max_level": _held(highest),
         "level_grid": grid,
@@ -85,10 +86,13 @@ def _chance(field: str, value: object, of_what: str) -> float:
     return chance
 
 
-def _regularization(value: object, features: Floats) -> float:
-    """The regularization, large enough for the scale of the features."""
+def _regularization(value: object, features: Floats, signals: tuple[Reward | Limit, ...]) -> float:
+    """The regularization, large enough for the scale of the features where norms are stated, which are in their units;
+    else it counts in even coordinates, where no arm is much longer than the root of the dimension."""
     result = positive("regularization", value, "Choose a number above 0, for example 1.0.")
-    least = LEAST_REGULARIZATION * float(np.einsum("kd,kd->k", features, features).max())
+    in_units = any(signal.norm is not None for signal in signals)
+    longest = float(np.einsum("kd,kd->k", features, features).max()) if in_units else float(features.shape[1])
+    least = LEAST_REGULARIZATION * longest
     if result < least:
         reason = f"must be at least {least:.3g} for arms this long, or rounding errors swamp the first pulls"
         raise InvalidInput("regularization", value, reason, "Raise it, or scale the features down.")

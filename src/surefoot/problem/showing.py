@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.cards import card
 from surefoot.errors import counted
+from surefoot.problem.largest import size_in_words
 
 if TYPE_CHECKING:
     from surefoot.problem.problem import Problem
@@ -20,7 +21,7 @@ def card_of(problem: Problem) -> str:
             f"limit on {limit.name}",
             f"{'at least' if limit.sign > 0 else 'at most'} {limit.limit:g}, {limit.baseline:g} with nothing applied, "
             f"noise {limit.law.short}{', for single readings' if limit.reading_risk is not None else ''}"
-            f"{f', linear within {limit.within:g}' if limit.within else ''}",
+            f"{size_in_words(limit)}{f', linear within {limit.within:g}' if limit.within else ''}",
         )
         for limit in problem.safety
     ]
@@ -29,7 +30,7 @@ def card_of(problem: Problem) -> str:
         ("options", f"{counted(problem.size, 'arm')} in {counted(problem.rank, 'dimension')}"),
         (
             "reward",
-            f"noise {problem.reward.law.short}"
+            f"noise {problem.reward.law.short}{size_in_words(problem.reward)}"
             f"{f', linear within {problem.reward.within:g}' if problem.reward.within else ''}",
         ),
         *limits,

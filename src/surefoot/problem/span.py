@@ -27,23 +27,51 @@ class Span(NamedTuple):
 def span_of(arms: Floats) -> Span:
     """The span of the rows of `arms`: the identity when they span, otherwise their right singular vectors.
 
-    The rank counts the singular values above max(K, D) * 2.2e-16 times the largest. Each basis vector's entry of
-    largest size is positive, so that the same arms have the same coordinates wherever the same LAPACK computes them.
+    The rank counts the singular values above max(K, D) * 2.2e-16 times the largest, of the arms with every feature in
+    units of its largest value, so that it depends on no units. Each basis vector's entry of largest size is positive,
+    so that the same arms have the same coordinates wherever the same LAPACK computes them.
     """
     count, dimension = arms.shape
     largest = largest_of(arms)
     if count >= 4 * dimension and _plainly_spanning((rows / largest for rows in some_rows(arms)), dimension):
         return Span(arms, np.eye(dimension), True)
-    triangle = triangle_of(rows / largest for rows in some_rows(arms))
-    _, sizes, rows = np.linalg.svd(triangle, full_matrices=False)
-    rank = int(np.count_nonzero(sizes > max(count, dimension) * np.finfo(np.float64).eps * sizes[0]))
+    units = _units_of(arms)
+    without_units = triangle_of(rows / units for rows in some_rows(arms))
+    rank = _rank(np.asarray(np.linalg.svd(without_units, compute_uv=False), np.float64), count, dimension)
     if rank == dimension:
         return Span(arms, np.eye(dimension), True)
+    triangle = triangle_of(rows / largest for rows in some_rows(arms))
+    _, sizes, rows = np.linalg.svd(triangle, full_matrices=False)
+    if _rank(sizes, count, dimension) != rank:  # units so far apart that the digits of one feature hide another
+        basis = np.eye(dimension)[:, _independent(without_units, rank)]
+        return Span(arms @ basis, basis, False)
     basis = rows[:rank].T
     leading = np.abs(basis).argmax(axis=0)
     signs = np.where(basis[leading, np.arange(rank)] < 0.0, -1.0, 1.0)
     basis = basis * signs + 0.0
     return Span(arms @ basis + 0.0, basis, False)
+
+
+def _units_of(arms: Floats) -> Floats:
+    """The largest value of each feature in size; 1 where all are zero."""
+    units: Floats = np.maximum(arms.max(axis=0), -arms.min(axis=0))
+    return np.where(units > 0.0, units, 1.0)
+
+
+def _rank(sizes: Floats, count: int, dimension: int) -> int:
+    """How many of these singular values are more than rounding."""
+    return int(np.count_nonzero(sizes > max(count, dimension) * np.finfo(np.float64).eps * sizes[0]))
+
+
+def _independent(triangle: Floats, rank: int) -> list[int]:
+    """So many features, in their order, on which the others depend: each is the longest across those before it."""
+    left, found = triangle.copy(), []
+    for _ in range(rank):
+        found.append(int(np.einsum("ab,ab->b", left, left).argmax()))
+        axis = left[:, found[-1]] / np.linalg.norm(left[:, found[-1]])
+        left -= np.outer(axis, axis @ left)
+        left[:, found] = 0.0
+    return sorted(found)
 
 
 def largest_of(arms: Floats) -> float:

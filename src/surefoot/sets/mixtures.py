@@ -13,7 +13,7 @@ from surefoot.problem import Problem
 from surefoot.problem.norms import noise_sizes
 
 LARGEST_ALPHA = 0.25  # a boundary for a larger error is this one, which is stricter
-LARGEST = 30.0  # the largest reward to plan for, in multiples of epsilon, where no norm is stated
+LARGEST = 30.0  # the largest reward to plan for, in multiples of epsilon, where none is stated and no norm
 FINEST = 1e-3  # differences below this share of the largest possible value are not planned for
 
 
@@ -51,10 +51,12 @@ def half_normal(alpha: float, R: float, rho: float) -> Boundary:
 
 
 def largest_value(problem: Problem) -> float:
-    """S, about the largest reward that a pull can have: by the norm, or without one a fixed multiple of epsilon.
+    """S, about the largest reward that a pull can have: as it is stated, by the norm, or a fixed multiple of epsilon.
 
-    It is planned with and never leaned on. Without norm and epsilon, the noise is the only scale there is.
+    It is planned with and never leaned on. Without all three, the noise is the only scale there is.
     """
+    if problem.reward.largest is not None:
+        return problem.reward.largest
     if problem.reward.norm is None:
         return LARGEST * problem.epsilon or float(noise_sizes(problem)[0])
     longest = float(np.abs(problem.features).max())

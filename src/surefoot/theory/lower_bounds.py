@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.errors import InvalidInput
+from surefoot.policies.leaning import leaned_on
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, frozen
-from surefoot.problem.norms import noise_laws, norms_of
+from surefoot.problem.norms import LARGEST, NORM, bounds_of, noise_laws
 from surefoot.theory.alternatives import Setting, information_scale
 from surefoot.theory.answers import HOPELESS, ROUNDING, correct_answers, every_answer, quickest_answer
 from surefoot.worlds import Linear
@@ -86,7 +87,8 @@ def lower_bound(
     """The least expected pulls, up to the first unsafe one, of any method that keeps the promises (a), (b).     (T9)
 
     For Gaussian noise of the world's size, and methods that are told the known safe levels; with `norms` also for
-    those that use the stated norms, which need fewer. Where several answers are correct the number is a rate as both
+    those that use the stated norms, which need fewer, or of stated largest effects what the paper's policies use of
+    them, the length of the weights in even coordinates. Where several answers are correct the number is a rate as both
     deltas go to 0; with `strict` only alternatives that reject every correct answer count, and it holds as it stands.
 
     Arms are pulled at their highest safe level unless `pull_levels` (one number or one per arm) holds them elsewhere.
@@ -94,12 +96,14 @@ def lower_bound(
     belongs to another world, when what it states is not true there, and when nothing can ever be certified.
     """
     _refuse_untrue(world, problem, norms)
+    leaning = leaned_on(problem) if norms else None
+    posed = _posed(world, problem, pull_levels)
     return lower_bound_for(
-        **_posed(world, problem, pull_levels),
+        **(posed if leaning is None else {**posed, "arms": leaning.features}),
         evidence=evidence_needed(problem.delta, problem.delta_safety),
         safe_level=problem.safe_level,
-        norm=problem.reward.norm if norms else None,
-        safety_norm=[limit.norm for limit in problem.safety] if norms else None,
+        norm=None if leaning is None else float(leaning.bounds[0]),
+        safety_norm=None if leaning is None else leaning.bounds[1:].tolist(),
         strict=strict,
         tolerance=tolerance,
     )
@@ -146,7 +150,12 @@ def _refuse_untrue(world: Linear, problem: Problem, norms: bool) -> None:
     stated = [law.bound for law in noise_laws(problem)]  # infinite where it is unknown: then no noise is too large
     _refuse_less("noise", limits, stated, [world.noise, *world.safety_noise])
     if norms:
-        _refuse_less("norm", limits, norms_of(problem).tolist(), [world.reward_norm, *world.safety_norm])
+        kind, stated_sizes = bounds_of(problem)
+        true = {
+            NORM: [world.reward_norm, *world.safety_norm],
+            LARGEST: [world.reward_largest, *world.safety_largest],
+        }
+        _refuse_less(kind, limits, stated_sizes.tolist(), true[kind])
 
 
 def _refuse_less(what: str, limits: list[str], stated: list[float], true: list[float]) -> None:

@@ -9,9 +9,10 @@ from math import floor
 import numpy as np
 
 from surefoot.errors import InvalidInput, counted
+from surefoot.policies.leaning import leaned_on
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
-from surefoot.problem.norms import noise_sizes, norms_of, refuse_inexact
+from surefoot.problem.norms import noise_sizes, refuse_inexact
 from surefoot.theory.answers import ROUNDING
 from surefoot.theory.exploration import (
     RANDOM,
@@ -22,7 +23,8 @@ from surefoot.theory.exploration import (
     exploration_length_closed_form,
     level_room,
 )
-from surefoot.theory.lower_bounds import NULL, LowerBound, lower_bound
+from surefoot.theory.lower_bounds import NULL, LowerBound
+from surefoot.theory.noted_bounds import BOUNDS, noted_bounds
 from surefoot.theory.stopping import complexity, level_confidence, stopping_bound, uniform_level_confidence
 from surefoot.theory.units import in_pulls, unit_notes
 from surefoot.worlds import Linear, World
@@ -69,12 +71,12 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain numbers, texts, lists and dicts."""
-        content = {key: value for key, value in asdict(self).items() if key not in _BOUNDS}
+        content = {key: value for key, value in asdict(self).items() if key not in BOUNDS}
         content["pulls_at"] = [asdict(part) for part in self.pulls_at]
         content["exploration"] = [asdict(part) for part in self.exploration]
         content["names"], content["notes"] = list(self.names), list(self.notes)
         bounds = (self.lower_bound, self.lower_bound_with_norms, self.strict_bound, self.strict_bound_with_norms)
-        for key, bound in zip(_BOUNDS, bounds, strict=True):
+        for key, bound in zip(BOUNDS, bounds, strict=True):
             content[key] = None if bound is None else self._bound_content(bound)
         return content
 
@@ -135,9 +137,6 @@ class Report:
         return "do nothing" if arm == NULL else self.names[arm]
 
 
-_BOUNDS = ("lower_bound", "lower_bound_with_norms", "strict_bound", "strict_bound_with_norms")
-
-
 def _least(bound: LowerBound) -> str:
     """The number of pulls, rounded down: a bound is not rounded up."""
     return f"{floor(bound.pulls):,} pulls" if bound.pulls >= 10.0 else f"{floor(10.0 * bound.pulls) / 10.0:g} pulls"
@@ -179,7 +178,7 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
             lambda n=pulls: level_confidence(problem.delta_safety, problem.delta, n, signals=signals)  # type: ignore[misc]
         )  # fmt: skip
         parts.append(PullsAt(words, hardness, pulls, confidence))
-    bounds = _lower_bounds(problem, world, notes, tolerance) if world is not None else {}
+    bounds = noted_bounds(problem, world, notes, tolerance) if world is not None else {}
     if any(part.pulls is not None for part in parts):
         notes.append("The bound on pulls is proved for static levels, the rounding pull and the determinant radius.")
     notes += unit_notes(problem, max([0.0, *(part.pulls or 0.0 for part in parts), *(need.pulls for need in needs)]))
@@ -188,33 +187,6 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
         uniform_level_confidence(problem.delta_safety, signals=signals), names=problem.names,
         notes=tuple(notes), **bounds,
     )  # fmt: skip
-
-
-def _lower_bounds(problem: Problem, world: Linear, notes: list[str], tolerance: float) -> dict[str, LowerBound | None]:
-    """The bounds by their names, with notes on what they are bounds for and why one is missing.     (T9)"""
-    stated = all(norm is not None for norm in (problem.reward.norm, *(limit.norm for limit in problem.safety)))
-    found: dict[str, LowerBound | None] = {}
-    for name, strict, norms in zip(_BOUNDS, (False, False, True, True), (False, True, False, True), strict=True):
-        bound = None
-        if stated or not norms:
-            try:
-                bound = lower_bound(world, problem, norms=norms, strict=strict, tolerance=tolerance)
-            except InvalidInput as refusal:
-                if str(refusal) not in notes:
-                    notes.append(str(refusal))
-        found[name] = bound
-    if not stated:
-        notes.append("No lower bound for methods that use norms: not every norm is stated.")
-    rate = found["lower_bound"]
-    if rate is not None:
-        words = "The lower bounds hold for the expected pulls up to the first unsafe one, with Gaussian noise"
-        if not rate.strict:
-            words += (
-                "; several answers are correct, so they are rates as both deltas go to 0, and only the strict ones "
-            )
-            words += "hold at these deltas"
-        notes.append(words + ".")
-    return found
 
 
 def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:
@@ -236,13 +208,14 @@ def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float
 
 def _pulls(problem: Problem, hardness: float, explored: float) -> float:
     refuse_inexact(problem, "this bound")
-    longest = np.linalg.norm(problem.features, axis=1) * problem.max_level
+    leaning = leaned_on(problem)
+    longest = np.linalg.norm(leaning.features, axis=1) * problem.max_level
     return stopping_bound(
         hardness,
         arms=problem.size,
         dimension=problem.rank,
         noise=float(noise_sizes(problem)[0]),
-        norm=float(norms_of(problem)[0]),
+        norm=float(leaning.bounds[0]),
         longest=float(longest.max()),
         delta=problem.delta,
         regularization=problem.regularization,
@@ -256,7 +229,7 @@ def _exploration_needs(problem: Problem, world: Linear | None, notes: list[str])
         targets = _targets(problem, world)
         for kind in (RANDOM, ROUND_ROBIN):
             plan = Exploration.of(
-                problem.features, problem.safe_level,
+                leaned_on(problem).features, problem.safe_level,
                 regularization=problem.regularization, delta=problem.delta, kind=kind,
             )  # fmt: skip
             closed = exploration_length_closed_form(plan, targets)
@@ -269,18 +242,21 @@ def _exploration_needs(problem: Problem, world: Linear | None, notes: list[str])
 def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
     """What exploration must achieve so that the best arm's level costs at most epsilon / 2.                    (T8)
 
-    Without the truth the worst case: V* = D max |x_k|, and a signal that reaches its limit exactly at full level, for
-    which the room is least whatever the best level is. On a level grid there may then be no room at all.
+    Without the truth the worst case: V* = D max |x_k|, or the largest effect, and a signal that reaches its limit
+    exactly at full level, for which the room is least whatever the best level is. On a level grid there may then be no
+    room at all.
     """
     refuse_inexact(problem, "the length of exploration")
     delta = problem.delta_safety / len(problem.safety)
-    lengths = np.linalg.norm(problem.features, axis=1)
+    leaning = leaned_on(problem)
+    lengths = np.linalg.norm(leaning.features, axis=1)
     if world is None:
         if problem.level_grid:
             reason = "may have a point exactly at the best arm's limit, which no exploration certifies"
             raise InvalidInput("level_grid", problem.level_grid, reason, "Supply the truth to see what is needed.")
         length = float(lengths.max())
-        loss = problem.epsilon / (2.0 * float(norms_of(problem)[0]) * length)
+        most = problem.reward.largest or float(leaning.bounds[0]) * length
+        loss = problem.epsilon / (2.0 * most)
         if loss >= 1.0:
             return []
         rooms = [level_room(limit.eta0, limit.eta0, 1.0, loss) for limit in problem.safety]
@@ -296,5 +272,5 @@ def _targets(problem: Problem, world: Linear | None) -> list[LevelTarget]:
         rooms = [level_room(world.safety_values[s, best], world.limit[s], level, loss) for s in range(world.signals)]
     return [
         LevelTarget(length, room, R, norm, delta)
-        for R, room, norm in zip(noise_sizes(problem).tolist()[1:], rooms, norms_of(problem)[1:].tolist(), strict=True)
+        for R, room, norm in zip(noise_sizes(problem).tolist()[1:], rooms, leaning.bounds[1:].tolist(), strict=True)
     ]

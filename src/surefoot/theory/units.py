@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 
 from surefoot.problem import Problem
+from surefoot.problem.norms import signals_of
 
 UNLIKE = 30.0  # between the sizes of two features: beyond, units are a likelier reason than the options
 SOMEWHAT_UNLIKE = 3.0  # reason enough where the bounds are beyond use
@@ -18,6 +19,8 @@ BEYOND_USE = 1e9  # pulls that nobody makes
 
 def unit_notes(problem: Problem, pulls: float = 0.0) -> list[str]:
     """A sentence for each thing to rescale; one in any case where the bounds come to so many pulls."""
+    if any(signal.largest is not None for signal in signals_of(problem)):
+        return wide_effects(problem) or beyond_use(pulls)  # no bound has the units of the features in it
     sizes = np.abs(problem.arms).max(axis=0)
     longest = float(np.linalg.norm(problem.arms, axis=1).max())
     notes = []
@@ -37,12 +40,28 @@ def unit_notes(problem: Problem, pulls: float = 0.0) -> list[str]:
                 f"{norm * longest:.3g}, and {words} is {room:.3g}. Bring the features to about 1 and lower its norm"
                 f"{otherwise}."
             )
-    if pulls > BEYOND_USE and not notes:
-        notes.append(
-            f"Bounds of {pulls:.2g} pulls say nothing about an experiment: raise epsilon or safe_level, or state "
-            "smaller norms and noise where they are true."
-        )
-    return notes
+    return notes or beyond_use(pulls)
+
+
+def wide_effects(problem: Problem) -> list[str]:
+    """A sentence for each largest effect that is stated far beyond what has to be told apart."""
+    signals = [("reward", problem.reward.largest, problem.epsilon, "epsilon")]
+    signals += [(limit.name, limit.largest, -limit.eta0, "the room up to its limit") for limit in problem.safety]
+    return [
+        f"State a smaller largest of {name}, if one is true: {most:.3g} is allowed, and {words} is {room:.3g}."
+        for name, most, room, words in signals
+        if most is not None and room > 0.0 and most > WIDE * room
+    ]
+
+
+def beyond_use(pulls: float) -> list[str]:
+    """What to do about bounds that come to so many pulls."""
+    if pulls <= BEYOND_USE:
+        return []
+    return [
+        f"Bounds of {pulls:.2g} pulls say nothing about an experiment: raise epsilon or safe_level, or state "
+        "smaller norms and noise where they are true."
+    ]
 
 
 def in_pulls(count: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot.core.parts import Response
 from surefoot.errors import InvalidInput
-from surefoot.problem import Problem, Reward
+from surefoot.problem import Problem
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
 from surefoot.problem.names import Names
@@ -24,7 +24,7 @@ from surefoot.problem.norms import noise_laws
 from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
 from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
-from surefoot.worlds.posing import check_posed, on_dial, own_limits
+from surefoot.worlds.posing import check_posed, default_settings, on_dial, own_bounds, own_limits, own_reward
 from surefoot.worlds.protocol import Measurement, NumberedPull
 from surefoot.worlds.response import Truth, crosses, new_room, respond
 from surefoot.worlds.showing import shown
@@ -145,6 +145,16 @@ class Linear:
         """The Euclidean norm of each mu (m,): the smallest bounds D_s that are true."""
         return frozen(np.linalg.norm(self.mu_star, axis=1))
 
+    @property
+    def reward_largest(self) -> float:
+        """The most by which an arm changes the reward at full level: the smallest `largest` that is true."""
+        return float(np.abs(self.values).max())
+
+    @property
+    def safety_largest(self) -> Floats:
+        """The same for each safety signal (m,)."""
+        return frozen(np.abs(self.safety_values).max(axis=1))
+
     def best_levels(self, problem: Problem | None = None) -> Floats:
         """The highest safe level of each arm (K,), gamma_k*.
 
@@ -212,26 +222,24 @@ class Linear:
         safe_level: object,
         reward_norm: float | None = None,
         safety_norm: object | None = None,
+        reward_largest: float | None = None,
+        safety_largest: object | None = None,
         regularization: float = 1.0,
         **rest: Any,
     ) -> Problem:
         """The identification problem over these arms; norm bounds default to the true norms.
 
+        With `reward_largest` or `safety_largest` it states largest effects in place of norms, the true ones where they
+        are left out.
         Its limits are called "safety", or "safety1", "safety2", ... when there are several. Further keywords
         (level_grid, max_level, max_step) go to Problem as they are.
         """
+        reward, limits = own_bounds(self, reward_norm, safety_norm, reward_largest, safety_largest)
         return Problem(
-            arms=self.arms,
-            names=self.names,
-            reward=Reward(noise=self.noise, norm=self.reward_norm if reward_norm is None else reward_norm),
-            safety=own_limits(self, self.safety_norm if safety_norm is None else safety_norm),
-            safe_level=safe_level,
-            epsilon=epsilon,
-            delta=delta,
-            delta_safety=delta_safety,
-            regularization=regularization,
-            **rest,
-        )
+            arms=self.arms, names=self.names, reward=own_reward(self, reward), safety=own_limits(self, limits),
+            safe_level=safe_level, epsilon=epsilon, delta=delta, delta_safety=delta_safety,
+            regularization=regularization, **rest,
+        )  # fmt: skip
 
     def default_problem(self) -> Problem:
         """A problem that suits this world: true norm bounds, a safe level that is truly safe, errors of 5 %.
@@ -241,15 +249,7 @@ class Linear:
         """
         if self._default is not None:
             return self._default
-        scale = float(np.abs(self.values).max()) or 1.0
-        return self.problem(
-            epsilon=self.lead() / 2.0 or scale / 10.0,
-            delta=0.05,
-            delta_safety=0.05,
-            safe_level=min(0.25, float(self.best_levels().min()) / 2.0),
-            reward_norm=self.reward_norm or 1.0,
-            safety_norm=np.where(self.safety_norm > 0.0, self.safety_norm, 1.0),
-        )
+        return self.problem(**default_settings(self))
 
     def matches(self, problem: Problem) -> None:
         """Raises InvalidInput when the problem is not posed in this world, naming what differs."""

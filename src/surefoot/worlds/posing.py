@@ -1,11 +1,11 @@
 """How problems are posed in a world: its limits as problems state them, and whether a problem belongs to it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.problem import Limit, Problem
+from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats
 from surefoot.worlds.judge import TOLERANCE
 from surefoot.worlds.parameters import per_signal
@@ -16,13 +16,58 @@ if TYPE_CHECKING:
 REMEDY = "Take the problem from world.problem(...), or the world from Linear.for_problem(problem, ...)."
 
 
-def own_limits(world: "Linear", safety_norm: object) -> list[Limit]:
+def own_bounds(
+    world: "Linear", reward_norm: float | None, safety_norm: object, reward_largest: float | None,
+    safety_largest: object,
+) -> tuple[dict[str, float], list[dict[str, float]]]:  # fmt: skip
+    """What is stated about the size of the weights of the reward, and of each limit: norms, the true ones where none
+    are given; or, where a largest effect is given, these."""
+    by_norm = reward_largest is None and safety_largest is None
+    reward: dict[str, float] = {} if reward_norm is None else {"norm": reward_norm}
+    if by_norm:
+        reward = reward or {"norm": world.reward_norm}
+        safety_norm = world.safety_norm if safety_norm is None else safety_norm
+    else:
+        reward["largest"] = world.reward_largest if reward_largest is None else reward_largest
+        safety_largest = world.safety_largest if safety_largest is None else safety_largest
+    limits: list[dict[str, float]] = [{} for _ in range(world.signals)]
+    for word, given, remedy in (
+        ("norm", safety_norm, "Give a bound on the length of each mu, for example 1.0."),
+        ("largest", safety_largest, "Give the most by which an arm changes each signal, for example 1.0."),
+    ):
+        if given is not None:
+            sizes = per_signal(f"safety_{word}", given, world.signals, remedy, above=0.0)
+            for limit, size in zip(limits, sizes.tolist(), strict=True):
+                limit[word] = size
+    return reward, limits
+
+
+def own_reward(world: "Linear", bound: dict[str, float]) -> Reward:
+    """The reward as it is."""
+    return Reward(noise=world.noise, norm=bound.get("norm"), largest=bound.get("largest"))
+
+
+def own_limits(world: "Linear", bounds: list[dict[str, float]]) -> list[Limit]:
     """The limits in the world's own units, called "safety", or "safety1", "safety2", ... when there are several."""
-    remedy = "Give a bound on the length of each mu, for example 1.0."
-    norms = per_signal("safety_norm", safety_norm, world.signals, remedy, above=0.0)
     names = ["safety"] if world.signals == 1 else [f"safety{s + 1}" for s in range(world.signals)]
-    sizes = zip(names, world.limit.tolist(), world.safety_noise.tolist(), norms.tolist(), strict=True)
-    return [Limit(name, at_least=eta0, noise=noise, norm=norm) for name, eta0, noise, norm in sizes]
+    sizes = zip(names, world.limit.tolist(), world.safety_noise.tolist(), bounds, strict=True)
+    return [
+        Limit(name, at_least=eta0, noise=noise, norm=bound.get("norm"), largest=bound.get("largest"))
+        for name, eta0, noise, bound in sizes
+    ]
+
+
+def default_settings(world: "Linear") -> dict[str, Any]:
+    """What suits a world where nobody states a problem: see `Linear.default_problem`."""
+    scale = float(np.abs(world.values).max()) or 1.0
+    return {
+        "epsilon": world.lead() / 2.0 or scale / 10.0,
+        "delta": 0.05,
+        "delta_safety": 0.05,
+        "safe_level": min(0.25, float(world.best_levels().min()) / 2.0),
+        "reward_norm": world.reward_norm or 1.0,
+        "safety_norm": np.where(world.safety_norm > 0.0, world.safety_norm, 1.0),
+    }
 
 
 def check_posed(world: "Linear", problem: Problem) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from surefoot.errors import WorldBreaksStatement, outside
 from surefoot.problem import Limit, Problem, Reward
+from surefoot.problem.checks import Floats
 from surefoot.problem.norms import signals_of
 from surefoot.worlds.bounded import Bounded
 from surefoot.worlds.linear import Linear
@@ -34,7 +35,9 @@ def broken_statements(world: World, problem: Problem) -> list[str]:
     broken = _norms_and_noise(world, problem) if isinstance(world, Linear) else []
     if isinstance(world, NearlyLinear):
         broken = _norms_and_noise(world.law, problem) + _errors(world, problem)
-    known = world.judge(problem).is_safe(np.arange(problem.size), problem.safe_level)
+    judge, arms = world.judge(problem), np.arange(problem.size)
+    broken += _largest_effects(np.abs(judge.means(arms, np.ones(problem.size))), problem)
+    known = judge.is_safe(arms, problem.safe_level)
     unsafe = [problem.names[k] for k in np.flatnonzero(~np.asarray(known))]
     if unsafe:
         more = f" and {len(unsafe) - SHOWN:,} more" if len(unsafe) > SHOWN else ""
@@ -50,6 +53,17 @@ def _errors(world: NearlyLinear, problem: Problem) -> list[str]:
         for name, signal, error in zip(names, signals_of(problem), world.least_error(), strict=True)
         if error > SLACK * signal.within
     ]
+
+
+def _largest_effects(effects: Floats, problem: Problem) -> list[str]:
+    """The signals that an arm changes by more than stated, of these effects (1 + m, K) at full level."""
+    names = ["reward", *(limit.name for limit in problem.safety)]
+    broken = []
+    for name, signal, found in zip(names, signals_of(problem), effects, strict=True):
+        if signal.largest is not None and found.max() > SLACK * signal.largest:
+            arm, most = problem.names[int(found.argmax())], float(found.max())
+            broken.append(f"{arm} changes {name} by {most:.4g}, and its largest says {signal.largest:g} at most")
+    return broken
 
 
 def _norms_and_noise(world: Linear, problem: Problem) -> list[str]:
