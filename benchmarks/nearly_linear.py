@@ -62,7 +62,7 @@ def pumps_table(runs: int, seed: int) -> list[str]:
                 estimated = f"{left:.2f}" if within and power == 1.0 else ""
                 lines.append(
                     f"| level{'' if power == 1.0 else f'^{power:g}'} | {within:g} | {epsilon:g} | "
-                    f"{int((found.unsafe_pulls > 0).sum())} | {int((found.outcome == 'alarm').sum())} | "
+                    f"{int((found.unsafe_pulls > 0).sum())} | {found.summary()['alarm_runs']} | "
                     f"{int(found.stopped.sum())} | {int(found.wrong.sum())} | {found.pulls.mean():,.0f} | "
                     f"{found.levels[:, 0].mean():.2f} | {np.median(found.gap):.2f} | {estimated} |"
                 )

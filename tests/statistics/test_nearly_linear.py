@@ -14,6 +14,7 @@ from escapes import LEAD_OF_BEST, LOWER, UPPER_AT_BEST, astray
 from test_promises import lower_bound, two_limits
 
 import surefoot as sf
+from surefoot.core.types import ALARM
 from surefoot.policies.safe_gap import OPTIMISTIC_LEVELS
 
 RUNS, BUDGET = 200, 3000
@@ -58,8 +59,9 @@ def test_bent_effects_cross_limits_unless_the_error_is_stated(power: float) -> N
     world, delta = bent(pumps(), power=[1.0, power]), 0.05
     error = float(world.least_error()[1])
     linear = played(world, pumps(delta=delta).with_(max_step=0.05), alarm=True)
-    assert lower_bound((linear.unsafe_pulls > 0).sum(), RUNS) > 2 * delta
-    assert (linear.outcome == "alarm").sum() == 0
+    silent = linear.outcome != ALARM
+    unsafe = (linear.unsafe_pulls > 0) | linear.wrong  # a pull, or the answer
+    assert lower_bound((unsafe & silent).sum(), RUNS) > 2 * delta
     for epsilon in (0.15, 0.6):
         nearly = played(world, pumps(error, epsilon, delta).with_(max_step=0.05))
         assert lower_bound((nearly.unsafe_pulls > 0).sum(), RUNS) <= delta
@@ -115,10 +117,10 @@ def test_the_alarm_does_not_cry_within_the_stated_error(pattern: str) -> None:
     world = bent(pumps(), power=[1.0, 1.3], error=[0.05, 0.2], pattern=pattern)
     error = world.least_error()
     runs = played(world, pumps(float(error[1]), 0.001, reward=float(error[0])), alarm=True)
-    assert lower_bound((runs.outcome == "alarm").sum(), RUNS) <= 0.01
+    assert lower_bound((runs.outcome == ALARM).sum(), RUNS) <= 0.01
 
 
 def test_the_alarm_still_cries_beyond_it() -> None:
     world = bent(pumps(), power=[1.0, 3.0])
     runs = played(world, pumps(0.1, 0.001), runs=40, alarm=True)
-    assert (runs.outcome == "alarm").sum() > 30
+    assert (runs.outcome == ALARM).sum() > 10
