@@ -1,5 +1,6 @@
 """How the documentation is built. Nothing on its pages is loaded from another host."""
 
+import importlib
 import importlib.util
 import re
 import sys
@@ -19,6 +20,7 @@ if _match is None:
 version = release = _match.group(1)
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+suppress_warnings = ["toc.empty_glob"]
 exclude_patterns = ["_build", "jupyter_execute", "building"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -48,12 +50,25 @@ html_show_sourcelink = False
 html_show_sphinx = False
 
 
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+
+
 def setup(app):
-    """Pages that are made while the site is built: typeset formulas and the references."""
+    """Parts of pages that are made while the site is built: typeset formulas, and the references."""
+    import api
     from math_page import typeset
 
-    def read(app, name, source):
+    def make(app, name, source):
         if name == "math":
             source[0] = typeset(source[0])
+        source[0] = re.sub(
+            r"^<!-- made: (\w+) -->$",
+            lambda found: importlib.import_module(found[1]).reference(),
+            source[0],
+            flags=re.MULTILINE,
+        )
 
-    app.connect("source-read", read)
+    app.connect("source-read", make)
+    app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: api.as_rst(lines))
