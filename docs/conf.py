@@ -20,7 +20,6 @@ if _match is None:
 version = release = _match.group(1)
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
-suppress_warnings = ["toc.empty_glob"]
 exclude_patterns = ["_build", "jupyter_execute", "building"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -4,7 +4,7 @@ import re
 
 from formulas import FUNCTIONS, GREEK, QUANTITIES, NotAFormula, tex
 
-BLOCK = re.compile(r"(?:^ {4}(?=\S).*\n)+", re.MULTILINE)
+BLOCK = re.compile(r"^ {4}\S.*\n(?: {4,}\S.*\n)*", re.MULTILINE)
 ONE = r"[ACEGOST]\d+'?"
 KEPT = re.compile(  # what is no running text: code, formulas, targets of links, labels, headings
     rf"`[^`\n]+`|^\$\$\n(?:.+\n)+\$\$$|\]\([^)]*\)|\((?:{ONE})(?:(?:, | and |-){ONE})*\)|^#+ .*$|^\|[-:| ]+\|$",
