@@ -72,7 +72,12 @@ def as_rst(lines: list[str]) -> None:
 
 def _escaped(text: str) -> str:
     """Text with its code as code; other signs that would mean something in reStructuredText stand for themselves."""
-    parts = re.split(r"(`[^`]+`)", text)
+    parts = re.split(r"(`[^`]+`|\*[a-z]+\*)", text)
     return "".join(
-        f"`{part}`" if part.startswith("`") else re.sub(r"([\\*|`]|_(?=\W|$))", r"\\\1", part) for part in parts
+        f"`{part}`"
+        if part.startswith("`")
+        else part
+        if re.fullmatch(r"\*[a-z]+\*", part)
+        else re.sub(r"([\\*|`]|_(?=\W|$))", r"\\\1", part)
+        for part in parts
     )

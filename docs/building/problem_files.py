@@ -48,9 +48,9 @@ def _fields(kind: type) -> Iterable[str]:
 
 
 def _row(name: str, needed: bool, default: object, words: str) -> str:
-    given = (
-        "needed" if needed else "" if default is None or default is inspect.Parameter.empty else f"`{_toml(default)}`"
-    )
+    # Compared as text: autodoc, once it has seen the class, has put words of its own in place of the defaults.
+    without = str(default) == "None" or default is inspect.Parameter.empty
+    given = "needed" if needed else "" if without else f"`{_toml(default)}`"
     return f"| `{name}` | {given} | {_escaped(words)} |"
 
 
