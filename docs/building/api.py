@@ -71,13 +71,8 @@ def as_rst(lines: list[str]) -> None:
 
 
 def _escaped(text: str) -> str:
-    """Text with its code as code; other signs that would mean something in reStructuredText stand for themselves."""
+    """Text with its code and its emphasis; other signs of reStructuredText stand for themselves."""
     parts = re.split(r"(`[^`]+`|\*[a-z]+\*)", text)
-    return "".join(
-        f"`{part}`"
-        if part.startswith("`")
-        else part
-        if re.fullmatch(r"\*[a-z]+\*", part)
-        else re.sub(r"([\\*|`]|_(?=\W|$))", r"\\\1", part)
-        for part in parts
-    )
+    plain = [re.sub(r"([\\*|`]|_(?=\W|$))", r"\\\1", part) for part in parts[::2]]
+    marked = [f"`{part}`" if part.startswith("`") else part for part in parts[1::2]] + [""]
+    return "".join(piece for pair in zip(plain, marked, strict=True) for piece in pair)
