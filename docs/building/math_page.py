@@ -15,6 +15,9 @@ SURE = re.compile(r" <= | >= |\| past")  # no code has these
 ARTICLES = {"a", "A"}  # these may be words
 
 
+LONG = 90  # characters; formulas side by side then stand one below the other
+
+
 def typeset(page: str) -> str:
     """The page with TeX in place of its formulas; what is no formula stays as it is."""
     page = BLOCK.sub(lambda found: displayed(found.group()), page)
@@ -27,7 +30,10 @@ def typeset(page: str) -> str:
 
 def displayed(block: str) -> str:
     """A block of formulas, one below the other."""
-    lines = [tex(line.strip(), words=True) for line in block.splitlines()]
+    plain = [line.strip() for line in block.splitlines()]
+    if len(plain) == 1 and len(plain[0]) > LONG:
+        plain = re.split(" {3,}", plain[0])
+    lines = [tex(line, words=True) for line in plain]
     rows = r" \\" + "\n"
     inside = lines[0] if len(lines) == 1 else rf"\begin{{aligned}} & {f'{rows} & '.join(lines)} \end{{aligned}}"
     return f"$$\n{inside}\n$$\n"
