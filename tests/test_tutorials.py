@@ -211,7 +211,7 @@ def test_the_page_on_doses_counts_patients_as_it_says(tmp_path: Path, monkeypatc
     on_a_scale, yes_or_no = (
         [each.quantiles["0.5"] for each in names[plan].scenarios] for plan in ("plan", "yes_or_no")
     )
-    assert max(on_a_scale) < 100  # "tens of patients"
+    assert max(on_a_scale) < 100  # "from some twenty to a little over a hundred"
     assert 100 < min(yes_or_no) <= max(yes_or_no) < 5000  # "hundreds to thousands"
     assert names["session"].outcome == "certified"
     assert "patient 1: tablet, 8 mg" in printed
