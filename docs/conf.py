@@ -58,6 +58,7 @@ def setup(app):
     """Parts of pages that are made while the site is built: typeset formulas, and the references."""
     import api
     from math_page import typeset
+    from pygments.lexers.special import TextLexer
 
     def make(app, name, source):
         if name == "math":
@@ -69,5 +70,6 @@ def setup(app):
             flags=re.MULTILINE,
         )
 
+    app.add_lexer("csv", TextLexer)  # a table is shown as it is
     app.connect("source-read", make)
     app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: api.as_rst(lines))

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {path.name: path.read_text("utf-8") for path in [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]}
 RUN_ELSEWHERE = {  # by the tests of the pages themselves
     "README.md", "own_policy.md", "planning.md", "seeing.md", "pumps.md", "rollout.md", "dose_finding.md",
-    "researchers.md",
+    "researchers.md", "stating-a-problem.md",
 }  # fmt: skip
 NOT_OURS = ("pip ", "uv ", "dask ", "source ", "make ")  # other programs, with networks and machines of their own
 NEEDS_OTHERS = ("--scheduler tcp://", "--device cuda")  # a cluster, a GPU: tests/sweeping and tests/test_devices.py
