@@ -62,5 +62,7 @@ def test_every_block_of_the_page_becomes_a_formula_with_its_brackets_closed(page
 def test_labels_and_words_stay_where_they_are(page: ModuleType) -> None:
     label = re.compile(r"\([ACEGOST]\d+'?(?:[-, ]+[ACEGOST]\d+'?)*\)")
     assert label.findall(page.typeset(MATH)) == label.findall(MATH)
+    bold = "**Both certify (b).** So *it needs no K.* Then (1, .2) and\n\nn_k pulls."
+    assert page.typeset(bold) == "**Both certify (b).** So *it needs no $K$.* Then (1, .2) and\n\n$n_{k}$ pulls."
     text = "With A of (E1) and **(a)** a run i.e. one, the promise is 1 - delta_s."
     assert page.typeset(text) == r"With A of (E1) and **(a)** a run i.e. one, the promise is $1 - \delta_{s}$."

@@ -23,7 +23,7 @@ TOKEN = re.compile(
     rf"(?P<label>{LABEL})"
     r"|(?P<pair>\bg[+-](?=_|[\s,;)\]/]|$))"  # g- and g+, the ends of a level's interval
     r"|(?P<tiny>\d+(?:\.\d+)?e-?\d+)"
-    r"|(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
+    r"|(?P<number>\d+(?:,\d{3})*(?:\.\d+)?|(?<![\w)*'])\.\d+)"
     r"|(?P<word>[A-Za-z]+\d?)"
     r"|(?P<sign><=|>=|<-|->|!=|\+-|-\+|\.\.\.|\.\.|[~%])"
     r"|(?P<gap>\s+)"
@@ -95,7 +95,7 @@ class _Reader:
             self.place += 1
             return self.symbol(rf"\sqrt{{{self.until(')')}}}")
         if text in ("sum", "prod"):
-            return self.symbol(rf"\{text}") + " "
+            return (rf"\{text}" + self.over() if self.over_what() else self.symbol(rf"\{text}")) + " "
         if text in FUNCTIONS or text in OPERATORS:
             named = rf"\{text}" if text in FUNCTIONS else rf"\operatorname*{{{text}}}"
             return (named + self.over() if self.over_what() else self.symbol(named)) + " "

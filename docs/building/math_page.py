@@ -6,8 +6,9 @@ from formulas import FUNCTIONS, GREEK, QUANTITIES, NotAFormula, tex
 
 BLOCK = re.compile(r"^ {4}\S.*\n(?: {4,}\S.*\n)*", re.MULTILINE)
 ONE = r"[ACEGOST]\d+'?"
-KEPT = re.compile(  # what is no running text: code, formulas, targets of links, labels, headings
-    rf"`[^`\n]+`|^\$\$\n(?:.+\n)+\$\$$|\]\([^)]*\)|\((?:{ONE})(?:(?:, | and |-){ONE})*\)|^#+ .*$|^\|[-:| ]+\|$",
+KEPT = re.compile(  # what is no running text: code, formulas, targets of links, labels, ends of emphasis, headings
+    rf"`[^`\n]+`|^\$\$\n(?:.+\n)+\$\$$|\]\([^)]*\)|\((?:{ONE})(?:(?:, | and |-){ONE})*\)"
+    r"|(?<=\S)[.,;:]\*\*?(?=\s)|^#+ .*$|^\|[-:| ]+\|$",
     re.MULTILINE,
 )
 RELATIONS = {"<=", ">=", "<", ">", "=", "!=", "<-"}
@@ -32,7 +33,8 @@ def displayed(block: str) -> str:
     """A block of formulas, one below the other."""
     plain = [line.strip() for line in block.splitlines()]
     if len(plain) == 1 and len(plain[0]) > LONG:
-        plain = re.split(" {3,}", plain[0])
+        plain = re.sub(r" {3,}(=|or|and) {3,}", r"   \1 ", plain[0])
+        plain = re.split(" {3,}", plain)
     lines = [tex(line, words=True) for line in plain]
     rows = r" \\" + "\n"
     inside = lines[0] if len(lines) == 1 else rf"\begin{{aligned}} & {f'{rows} & '.join(lines)} \end{{aligned}}"
@@ -56,7 +58,10 @@ def in_text(text: str) -> str:
     run: list[str] = []  # words and the white space between them
     for at in range(0, len(words), 2):
         space = words[at - 1] if at else ""
-        if "\n\n" in space or not _is_symbolic(words[at]):
+        if "\n\n" in space:
+            done.append(_typeset_run(run))
+            run = []
+        if not _is_symbolic(words[at]):
             done += [_typeset_run(run), space, words[at]]
             run = []
         else:
