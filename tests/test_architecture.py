@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     "simulation": {"played", "core", "policies", "live", "results", "worlds", "devices", "problem", *LEAVES},
     "theory": {"policies", "worlds", "problem", *LEAVES},  # of the policies what their sets lean on
     # -- shell --
+    "__main__": {"cli"},
     "storage": LEAVES,
     "studies": {"bridges", "core", "policies", "live", "storage", "problem", "__init__", *LEAVES},
     "bridges": {"live", "problem", "studies", "worlds", *LEAVES},

@@ -44,6 +44,24 @@ def said_alike(printed: str, shown: str) -> bool:
     return same_words and all(float(a) == pytest.approx(float(b), rel=0.05) for a, b in pairs)
 
 
+def test_the_first_screen_has_a_sentence_a_picture_how_to_install_two_commands_and_code_that_runs() -> None:
+    first = README.partition("## ")[0]
+    sentence, picture, install, code = (
+        first.index(part) for part in ("Find the best option", "<img ", "    pip install .", "```python")
+    )
+    assert sentence < picture < install < code
+    assert len(re.findall(r"^    make (run|test) ", first[install:code], re.MULTILINE)) == 2
+    assert len(first[:code].splitlines()) < 12
+    assert "|---" not in first  # tables come later
+
+
+def test_every_extra_is_said_to_be_for_something() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for page in (README, (ROOT / "docs" / "install.md").read_text("utf-8")):
+        told = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))))
+        assert set(extras) - {"test", "check", "bench", "docs"} <= told
+
+
 def test_the_first_python_block_has_twelve_lines() -> None:
     first = next(block for kind, block in BLOCKS if kind == "python")
     assert len(first.strip().splitlines()) == 12
@@ -72,7 +90,7 @@ def test_the_example_file_states_the_same_problem() -> None:
 
 
 def test_links_and_pictures_lead_to_files() -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    targets = re.findall(r"\]\(([^)#]+)\)", README) + re.findall(r'src="([^"]+)"', README)
     assert targets
     assert not [target for target in targets if "://" not in target and not (ROOT / target).exists()]
 
@@ -84,7 +102,7 @@ def test_the_generated_tables_have_their_markers_once(table: str) -> None:
 
 def test_the_make_targets_that_are_named_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z-]+)\b", README.partition("## When to use it")[0]))
+    named = set(re.findall(r"(?:`|^    )make ([a-z-]+)\b", README, re.MULTILINE))
     assert {"run", "test", "promise", "bench-pulls"} <= named <= targets
 
 

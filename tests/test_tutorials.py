@@ -18,7 +18,7 @@ import surefoot as sf
 from surefoot.testing import PolicyContract, WorldContract
 
 DOCS = Path(__file__).parent.parent / "docs"
-CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"^```\{code-cell\} python\n(?::[^\n]*\n)*(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run_page(name: str) -> tuple[dict[str, Any], str]:
@@ -166,6 +166,72 @@ def test_the_page_on_stating_a_problem_calibrates_one_and_its_commands_work(
     assert suggested.reward.law.bound < stated.reward.law.bound
     assert suggested.delta < stated.delta
     assert (tmp_path / "pilot.png").exists()
+
+
+# -- four jobs --------------------------------------------------------------------------------------------------------
+
+
+def run_job(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], str]:
+    """The page, run in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("SUREFOOT_STORAGE", raising=False)
+    return run_page(name)
+
+
+def test_an_engineer_finds_the_best_of_a_csv_of_settings_in_raw_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, printed = run_job("pumps.md", tmp_path, monkeypatch)
+    study, problem, plant = names["study"], names["problem"], names["plant"]
+    assert list(problem.arms[0]) == [900.0, 35.0]
+    assert study.outcome == "certified"
+    assert not plant.judge(problem).is_wrong(study.recommendation.arm, study.recommendation.level)
+    assert "trials until certainty" in printed
+    assert Path("plant.html").exists()
+    assert Path("levels.png").exists()
+    assert "the same in 100.0 % of 50 runs" in printed
+
+
+def test_a_roll_out_climbs_to_a_share_of_visitors_that_keeps_the_guardrail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, printed = run_job("rollout.md", tmp_path, monkeypatch)
+    summary, study, shop = names["summary"], names["study"], names["shop"]
+    assert summary["certified_runs"] == len(names["runs"])
+    assert summary["unsafe_runs"] == summary["wrong_runs"] == 0
+    assert 10_000 < summary["pulls_mean"] < 100_000  # "tens of thousands"
+    answer = study.recommendation
+    assert not shop.judge(names["problem"]).is_wrong(answer.arm, answer.level)
+    assert f"at {answer.setting:g} % of visitors" in printed
+
+
+def test_the_page_on_doses_counts_patients_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, printed = run_job("dose_finding.md", tmp_path, monkeypatch)
+    on_a_scale, yes_or_no = (
+        [each.quantiles["0.5"] for each in names[plan].scenarios] for plan in ("plan", "yes_or_no")
+    )
+    assert max(on_a_scale) < 100  # "from some twenty to a little over a hundred"
+    assert 100 < min(yes_or_no) <= max(yes_or_no) < 5000  # "hundreds to thousands"
+    assert names["session"].outcome == "certified"
+    assert "patient 1: tablet, 8 mg" in printed
+
+
+def test_the_page_for_researchers_compares_and_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, printed = run_job("researchers.md", tmp_path, monkeypatch)
+    pulls = [int(count.replace(",", "")) for count in re.findall(r"^(?:safe-)?\w+ +([\d,]+)  ", printed, re.MULTILINE)]
+    safe_gap, conservative, optimistic, lingape = pulls[:4]
+    assert lingape < safe_gap < conservative < optimistic
+    assert names["bound"].pulls < safe_gap
+    assert len(names["done"].summary()) == 4
+
+
+@pytest.mark.parametrize("page", ["pumps.md", "rollout.md", "dose_finding.md", "researchers.md"])
+def test_the_commands_that_a_job_shows_are_those_that_it_runs(page: str) -> None:
+    text = (DOCS / page).read_text("utf-8")
+    shown = re.findall(r"^surefoot (.*)$", "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)), re.MULTILINE)
+    run = [words for _, words in re.findall(r"""^command\((["'])(.*)\1\)$""", text, re.MULTILINE)]
+    assert [each for each in shown if not each.startswith("reproduce")] == run
 
 
 # -- pages for authors ------------------------------------------------------------------------------------------------

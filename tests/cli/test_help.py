@@ -67,3 +67,9 @@ def test_the_words_in_the_help_are_the_words_that_exist(typed: Typed, command: s
 
 def test_the_version_is_that_of_the_package(typed: Typed) -> None:
     assert typed("--version").stdout == f"surefoot {sf.__version__}\n"
+
+
+def test_the_package_itself_can_be_run() -> None:
+    """For those whose shell does not find the program."""
+    done = subprocess.run([sys.executable, "-m", "surefoot", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"surefoot {sf.__version__}\n")

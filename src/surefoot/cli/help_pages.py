@@ -49,8 +49,8 @@ Examples:
   surefoot calibrate pilot.csv problem.toml   what pilot trials say about it
   surefoot theory problem.toml             what the theory says about it
   surefoot reproduce --quick               the paper's experiments
-  surefoot study create power problem.toml a real experiment, kept in a database
-  surefoot study ask power                 its next pull
+  surefoot study create lab problem.toml   a real experiment, kept in a database
+  surefoot study ask lab                   its next pull
 
 {EXIT_STATUS}
 """)

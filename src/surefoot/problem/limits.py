@@ -52,6 +52,8 @@ class Reward:
     guess    about how large unknown noise is: it only tunes
     at_most  a size that unknown noise certainly does not exceed
     within   how far the mean may be from the linear law, at every arm, level and time; for SafeGap
+    norm     a bound D on the length of its weights
+    unit     in which it is read, shown with every number of it
     """
 
     noise: Noise
@@ -96,12 +98,20 @@ class Limit:
     reading keeps it with probability 1 - reading_risk given the past. Then "safe" means the tightened limit
     everywhere, also for the known safe level and for the best safe option.
 
+    name           of what is read, such as "pressure"
+    at_least       the limit, where the mean must not fall below; this or at_most
+    at_most        the limit, where the mean must not rise above
+    baseline       what is read at level 0, with nothing applied
     noise          a number R_s, "unknown", "binary" or ("bounded", lo, hi), as for `Reward`
     guess          about how large unknown noise is: it only tunes
     noise_at_most  a size that unknown noise certainly does not exceed
     within         how far the mean may be from the linear law, at every arm, level and time; for SafeGap. Then
                    `safe_level` says that every level up to it is safe
     largest        no option changes it by more than so much at full strength; or norm, as for `Reward`
+    norm           a bound on the length of its weights, as for `Reward`
+    covers         "mean", or "readings" for a limit on single readings
+    reading_risk   then, the chance that a single reading crosses it
+    unit           in which it is read, shown with every number of it
     """
 
     name: str

@@ -35,6 +35,9 @@ class Problem:
     arms          rows of features, a mapping from name to features, a data frame with a column "name", a path to a CSV
                   or Parquet file with one, or a path to a .npy file of rows. That, or a numpy memmap that is only read,
                   stays where it is and is not copied: the file must not change as long as the problem is used
+    reward        what is to be as large as possible, a `Reward`
+    safety        what must keep a limit: a `Limit`, or one for each reading
+    names         of the arms, where they are rows without names
     dial          what is set in real units, `Dial("mg", full=40)`. Then every level may also be given as text with the
                   unit, "20 mg": a number is always a level, from 0 to 1, and text a setting
     safe_level    a level at which every arm is known to be safe: one number, one for each arm, or a mapping by name;
@@ -45,6 +48,7 @@ class Problem:
     epsilon       how far from the best the answer may be
     delta         the chance that the answer may be worse than that
     delta_safety  the chance that any pull at all may be unsafe
+    regularization  lambda of the paper's policies; SafeGap does without
 
     Arms that do not span their space are handled in coordinates of their span (`features`, by `basis`), and a
     `NotSpanningWarning` says so; a direction counts when its singular value is above max(K, D) * 2.2e-16 times the
