@@ -44,6 +44,7 @@ class Reward:
     largest  no option changes it by more than so much at full strength, in the units that are read: free of the units
              of the features. Or, and never both:
     norm     a bound D on the length of its weights, which mixes the units of the features
+
     For SafeGap either is a hint that tunes and nothing rests on it; the paper's policies lean on it and ask for it.
 
     noise    a number R (R-sub-Gaussian), "unknown" (Gaussian of one size for all arms, levels and rounds; for SafeGap),
@@ -52,7 +53,6 @@ class Reward:
     guess    about how large unknown noise is: it only tunes
     at_most  a size that unknown noise certainly does not exceed
     within   how far the mean may be from the linear law, at every arm, level and time; for SafeGap
-    norm     a bound D on the length of its weights
     unit     in which it is read, shown with every number of it
     """
 
