@@ -110,7 +110,7 @@ def test_the_bet_on_a_feature_is_the_gaussian_mixture_it_claims_to_be() -> None:
     spanned(memory, memory.room.matrices[A])
     fit(memory, 0)
     memory.room.vectors[C] = feature @ z
-    ours = weighed(memory, 0, feature @ feature, feature @ y, -np.inf)
+    ours = weighed(memory, 0, feature @ feature, feature @ y, -np.inf, 0.0)
     both, logs = np.column_stack([z, feature]), []
     for loose in LOOSE:
         for prior in PRIORS:

@@ -192,7 +192,7 @@ def test_without_stated_norms_only_the_bounds_with_norms_are_missing() -> None:
     assert found.lower_bound is not None
     assert found.strict_bound is not None
     assert found.lower_bound_with_norms is None
-    assert any("not every norm is stated" in note for note in found.notes)
+    assert any("not every norm, or largest effect, is stated" in note for note in found.notes)
 
 
 def test_noise_beyond_what_is_stated_is_refused_by_name() -> None:

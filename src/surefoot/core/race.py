@@ -22,9 +22,15 @@ class Race(NamedTuple):
 
 
 @kernel
-def find_race(
-    state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool, ties: float = 0.0
-) -> Race:
+def find_race(state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool) -> Race:
+    """The challenger of leader i and B(t), by the leads in work.bounds.                                      (G2)"""
+    return find_race_with_ties(state, work, i, level_i, optimistic, null_pull, 0.0)
+
+
+@kernel
+def find_race_with_ties(
+    state: State, work: Work, i: int, level_i: float, optimistic: bool, null_pull: bool, ties: float
+) -> Race:  # fmt: skip
     """The challenger of leader i and B(t), by the leads in work.bounds; closer than this share they are equal.  (G2)"""
     levels, lead = state.levels.high if optimistic else state.levels.low, work.bounds.lead
     K = len(levels)

@@ -17,7 +17,7 @@ from surefoot.core.kernel import kernel
 from surefoot.core.levels import fix_at_ceiling
 from surefoot.core.parts import bound_leads
 from surefoot.core.pulls import choose_pull
-from surefoot.core.race import CONSERVATIVE, find_leader, find_race, verdict
+from surefoot.core.race import CONSERVATIVE, find_leader, find_race_with_ties, verdict
 from surefoot.core.rounding import begin_shares, new_shares
 from surefoot.core.state import State, Work
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance
@@ -47,7 +47,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return Decision(PULL, EXPLORING, k, rules.explore.level[k], NULL, 0.0, NULL, inf)
     i, level_i = find_leader(state, work, False)  # (G1)
     bound_leads(inst, state, work, i, level_i, False)
-    race = find_race(state, work, i, level_i, False, False, inst.ties)  # (G2)
+    race = find_race_with_ties(state, work, i, level_i, False, False, inst.ties)  # (G2)
     status = verdict(inst, state, race, True)  # (G3)
     k, level = 0, 0.0
     if status == PULL:

@@ -29,7 +29,7 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
 from surefoot.core.parts import ball_of, bound_leads, bound_safety
 from surefoot.core.pulls import decisive_pull, spanning_pull
-from surefoot.core.race import find_leader, find_race, verdict
+from surefoot.core.race import find_leader, find_race_with_ties, verdict
 from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Nothing, Tensor
 from surefoot.errors import InvalidInput
@@ -76,7 +76,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
         return exploring(inst, state, work)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, True)
-    race = find_race(state, work, i, level_i, True, rules.null_pull, inst.ties)  # (G2)
+    race = find_race_with_ties(state, work, i, level_i, True, rules.null_pull, inst.ties)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
         return exploring(inst, state, work)

@@ -17,7 +17,7 @@ from surefoot.core.kernel import kernel
 from surefoot.core.levels import certify, known_levels_hold, reachable, stepped
 from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.core.pulls import choose_pull
-from surefoot.core.race import OPTIMISTIC, find_leader, find_race, verdict
+from surefoot.core.race import OPTIMISTIC, find_leader, find_race_with_ties, verdict
 from surefoot.core.rounding import begin_shares, new_shares
 from surefoot.core.state import State, Work
 from surefoot.core.types import CONTRADICTION, DECIDING, EXPLORING, NULL, PULL, Decision, Instance
@@ -54,7 +54,7 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
     sets_agree = certify(inst, levels, work.bounds, rules.levels, optimistic)  # (S2, S3)
     i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
     bound_leads(inst, state, work, i, level_i, optimistic)
-    race = find_race(state, work, i, level_i, optimistic, rules.null_pull, inst.ties)  # (G2)
+    race = find_race_with_ties(state, work, i, level_i, optimistic, rules.null_pull, inst.ties)  # (G2)
     status = verdict(inst, state, race, sets_agree)  # (G3)
     k, level = 0, 0.0
     if status == PULL:

@@ -3,7 +3,7 @@
 `docs/own_world.md` builds one, and `surefoot.testing.WorldContract` holds it to what is asked of it here.
 """
 
-from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypedDict, cast, runtime_checkable
 
 from surefoot.errors import InvalidInput
 
@@ -67,8 +67,8 @@ WANTED = tuple(name for name in vars(World) if not name.startswith("_"))
 
 def check_world(world: object) -> World:
     """The world itself; what lacks something of a world is refused by what it lacks."""
-    if isinstance(world, World) and not isinstance(world, type):
-        return world
     missing = [name for name in WANTED if not hasattr(world, name)]
+    if not missing and not isinstance(world, type):  # isinstance, from Python 3.12 on, does not see what is handed on
+        return cast(World, world)
     reason = "must be a world" + (f", and has no {', '.join(missing)}" if missing else ", not its class")
     raise InvalidInput("world", world, reason, "Take one from sf.worlds, for example sf.worlds.hard().")
