@@ -1,5 +1,5 @@
-"""Frank-Wolfe sampling on Soare's instance in a plain loop of its own, with the true V_x^-1 and with the matrix that the
-published code carries along in its place; the table of docs/field.md.
+"""Frank-Wolfe sampling on Soare's instance in a plain loop of its own, with the true V_x^-1 and with the matrix that
+the published code carries along in its place; the table of docs/field.md.
 
 python benchmarks/field_code.py --runs 400
 """
@@ -25,11 +25,11 @@ FORMS = {
 @nb.njit
 def pulls_of(X: Any, theta: Any, seed: int, delta: float, form: int, ridge: float) -> int:
     """The pulls of one run."""
-    np.random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002  (inside compiled code)
     K, d = X.shape
     S, V, N = np.zeros(d), ridge * np.eye(d), np.ones(K)
     for k in range(K):
-        S += (X[k] @ theta + np.random.randn()) * X[k]
+        S += (X[k] @ theta + np.random.randn()) * X[k]  # noqa: NPY002
         V += np.outer(X[k], X[k])
     shares, t = np.full(K, 1.0 / K), K
     carried = np.ascontiguousarray(X.T) @ X / K  # as it begins there: not inverted
@@ -64,7 +64,7 @@ def pulls_of(X: Any, theta: Any, seed: int, delta: float, form: int, ridge: floa
             u = carried @ (step[k] * X[k] / t)
             carried = carried - np.outer(u, u) / (1.0 + step[k] * X[k] @ u / t)
         k = np.argmax(shares / N)
-        S += (X[k] @ theta + np.random.randn()) * X[k]
+        S += (X[k] @ theta + np.random.randn()) * X[k]  # noqa: NPY002
         V += np.outer(X[k], X[k])
         N[k] += 1.0
         t += 1
