@@ -165,4 +165,4 @@ class FrankWolfe:
         own = Own(
             new_chosen(), np.zeros(K), np.zeros(K), np.zeros((near, K)), np.zeros(K), np.zeros(near), new_match(K, d)
         )
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin, features=found.features)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin)

@@ -80,6 +80,7 @@ def promise(
 def no_promise(problem: Problem) -> Guarantee:
     """What a policy says that stops by a threshold without a proof."""
     refuse_unknown_noise(problem, "what is asked for")
+    refuse_error(problem, "what is asked for")
     return Guarantee(MEASURED, VALUE[MEASURED], confidence=0.0, safety=None, assumptions=(), leans_on_norms=False)
 
 

@@ -26,7 +26,6 @@ from surefoot.core.state import State, Work
 from surefoot.core.tracking import Chosen, choose, is_chosen, new_chosen, owed
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Indices, Instance, Vector
 from surefoot.policies import stopping
-from surefoot.policies.bound import ceiling_of
 from surefoot.policies.guarantee import Guarantee
 from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
@@ -153,9 +152,9 @@ class LazyTrackAndStop:
         """The sets of the stopping rule, and d arms that span."""
         stopping.refuse_epsilon(problem, self.name)
         found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
-        Z = (problem.features if found.features is None else found.features) * ceiling_of(problem)[:, None]
+        Z = found.arms(problem)
         spanning = stopping.spanning_arms(Z)
         rules = Rules(spanning, stopping.least_eigenvalue(Z[spanning]) / float(np.sqrt(d)))
         counter = np.zeros(1, np.int64)
         own = Own(new_chosen(), counter, counter, np.zeros(K), np.zeros(K), np.zeros(K), new_match(K, d))
-        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin, features=found.features)
+        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin)

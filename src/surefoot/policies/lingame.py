@@ -108,4 +108,4 @@ class LinGame:
         stopping.refuse_epsilon(problem, self.name)
         found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
         own = Own(new_chosen(), new_hedge(K, K), np.zeros(K), np.zeros(K), new_match(K, d), np.zeros(K))
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own, features=found.features)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own)

@@ -118,4 +118,4 @@ class LinGameC:
             new_chosen(), new_hedge(1, K * K), np.zeros(K * K), np.zeros(K * K), np.zeros(K), new_match(K, d),
             np.zeros(K * K),
         )  # fmt: skip
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own, features=found.features)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own)

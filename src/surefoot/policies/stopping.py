@@ -16,6 +16,7 @@ from surefoot.errors import InvalidInput
 from surefoot.policies import radii
 from surefoot.policies.bound import ceiling_of
 from surefoot.policies.guarantee import WITHOUT_LIMITS, Guarantee, no_promise, promise
+from surefoot.policies.leaning import even_arms
 from surefoot.policies.safe_gap import START, SafeGap
 from surefoot.problem import Problem
 from surefoot.problem.norms import refuse_unknown_noise
@@ -39,9 +40,13 @@ class Stop(NamedTuple):
 class Stopping(NamedTuple):
     """What a plan takes from its stopping rule."""
 
-    grams: Grams
+    grams: Grams  # with the arms in the coordinates of these
     sets: ConfidenceSet
-    features: Matrix | None = None
+
+    def arms(self, problem: Problem) -> Matrix:
+        """The arms at the top of their dials, in these coordinates."""
+        X = problem.features if self.grams.features is None else self.grams.features
+        return X * ceiling_of(problem)[:, None]
 
 
 def stated(stop: Stop, problem: Problem) -> Guarantee:
@@ -69,7 +74,7 @@ def our_sets(problem: Problem) -> Stopping:
     """SafeGap's sets: the norm-free ellipsoid, cut by aims at whoever might beat the leader.        (C2, C5, C6)"""
     refuse_unknown_noise(problem, "this policy")
     plan = SafeGap().plan(problem)
-    return Stopping(plan.grams, plan.sets, plan.features)
+    return Stopping(plan.grams._replace(features=plan.features), plan.sets)
 
 
 def by_determinant(problem: Problem) -> Stopping:
@@ -82,13 +87,16 @@ def by_determinant(problem: Problem) -> Stopping:
 
 
 def with_threshold(problem: Problem, found: Threshold, prior: float | None = None) -> Stopping:
-    """Plain least squares with this threshold; the prior is that of its determinant, if it has one."""
+    """Plain least squares with this threshold, in even coordinates, which change no statistic; or, where the threshold
+    has a determinant with this prior, in those of the problem."""
     m, d = len(problem.safety), problem.features.shape[1]
     priors = np.array(mixtures.planned_information(problem))
     priors[0] = priors[0] if prior is None else prior
     delta = np.array([problem.delta] + [problem.delta_safety / m] * m)
-    longest = float((problem.features**2).sum(axis=1).max())
-    return Stopping(least_squares(1 + m, d, START * longest), threshold(found, priors, delta, d))
+    X = even_arms(problem).arms if prior is None else np.array(problem.features)
+    start = START * float(np.square(X).sum(axis=1).max()) / d
+    grams = least_squares(1 + m, d, start)._replace(features=X)
+    return Stopping(grams, threshold(found, priors, delta, d))
 
 
 def log_log(problem: Problem) -> Stopping:

@@ -22,7 +22,6 @@ from surefoot.core.state import State, Work
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Vector
 from surefoot.errors import InvalidInput
 from surefoot.policies import stopping
-from surefoot.policies.bound import ceiling_of
 from surefoot.policies.guarantee import Guarantee
 from surefoot.policies.options import check_choice, option
 from surefoot.policies.protocol import Plan
@@ -80,5 +79,5 @@ class XYStatic:
                 "Leave arms out, or take lingape or safe-gap.",
             )  # fmt: skip
         found = STOPS[self.stop].sets(problem)
-        rules = Rules(xy_design(problem.features * ceiling_of(problem)[:, None]))
-        return Plan(decide, rules, found.grams, found.sets, features=found.features)
+        rules = Rules(xy_design(found.arms(problem)))
+        return Plan(decide, rules, found.grams, found.sets)

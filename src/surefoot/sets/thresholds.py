@@ -19,6 +19,7 @@ from surefoot.core.logarithm import log
 from surefoot.core.state import Bounds, Scratch, State
 from surefoot.core.types import ROUND, Ball, Instance, Vector
 from surefoot.sets import norm_free
+from surefoot.sets.deviations import LINEAR
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
 from surefoot.sets.norm_free import learn as learn_uncut
@@ -61,7 +62,7 @@ def threshold(found: Threshold, prior: Vector, delta: Vector, d: int) -> Confide
     params = Params(norm_free.Params(prior, log_inv_delta, log_inv_delta, log_inv_delta), found)
     return ConfidenceSet(
         NAME, VERSION, params, Memory(norm_free.memory_for(len(prior), d), np.zeros(1)), bound_safety=bound_safety,
-        bound_leads=bound_leads, learn=learn, refresh=refresh, ball=ball, parts=KNOWN_NOISE,
+        bound_leads=bound_leads, learn=learn, refresh=refresh, ball=ball, parts={**KNOWN_NOISE, **LINEAR},
     )  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -
     if s > 0 or not found.radius < inf:
         return found
     R: float = inst.R[0]
-    return Ball(0, found.g, R * sqrt(2.0 * beta(inst, params.threshold, memory, state)), inf, 0.0)
+    return Ball(0, found.g, R * sqrt(2.0 * beta(inst, params.threshold, memory, state)), inf, 0.0, 0.0)
 
 
 @kernel
