@@ -86,14 +86,16 @@ def by_determinant(problem: Problem) -> Stopping:
 # -- as printed -------------------------------------------------------------------------------------------------------
 
 
-def with_threshold(problem: Problem, found: Threshold, prior: float | None = None) -> Stopping:
-    """Plain least squares with this threshold, in even coordinates, which change no statistic; or, where the threshold
-    has a determinant with this prior, in those of the problem."""
+def with_threshold(
+    problem: Problem, found: Threshold, prior: float | None = None, even: bool = True
+) -> Stopping:  # fmt: skip
+    """Plain least squares with this threshold; the prior is that of its determinant, if it has one. Even coordinates
+    change no statistic, but a method that looks at eigenvalues is printed in those of the problem."""
     m, d = len(problem.safety), problem.features.shape[1]
     priors = np.array(mixtures.planned_information(problem))
     priors[0] = priors[0] if prior is None else prior
     delta = np.array([problem.delta] + [problem.delta_safety / m] * m)
-    X = even_arms(problem).arms if prior is None else np.array(problem.features)
+    X = even_arms(problem).arms if even else np.array(problem.features)
     start = START * float(np.square(X).sum(axis=1).max()) / d
     grams = least_squares(1 + m, d, start)._replace(features=X)
     return Stopping(grams, threshold(found, priors, delta, d))
@@ -109,14 +111,14 @@ def lazy(problem: Problem) -> Stopping:
     Z = problem.features * ceiling_of(problem)[:, None]
     least = NEARLY * least_eigenvalue(Z[spanning_arms(Z)])
     found = Threshold(constant=-(1.0 + SLACK) * log(problem.delta), by_det=1.0 + SLACK, least=least)
-    return with_threshold(problem, found, prior=SLACK * least)
+    return with_threshold(problem, found, prior=SLACK * least, even=False)
 
 
 def lazy_heuristic(problem: Problem) -> Stopping:
     """(1 + u) (log(1/delta) + log(t)/2 + d log(1/u + 1)/2): nobody has proved it.                           (F8)"""
     d, rate = problem.features.shape[1], 1.0 + SLACK
     constant = rate * (-log(problem.delta) + 0.5 * d * log(1.0 / SLACK + 1.0))
-    return with_threshold(problem, Threshold(constant=constant, by_log=0.5 * rate))
+    return with_threshold(problem, Threshold(constant=constant, by_log=0.5 * rate), even=False)
 
 
 def by_counts(problem: Problem) -> Stopping:
