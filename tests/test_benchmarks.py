@@ -35,3 +35,11 @@ def test_a_benchmark_of_storage_runs_small_and_writes_nothing(words: tuple[str, 
     assert found["ask_ms"] > 0.0
     assert found["tell_ms"] > 0.0
     assert PAGE.read_bytes() == before
+
+
+def test_the_table_of_the_field_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    _, _, rest = (ROOT / "docs" / "field.md").read_text("utf-8").partition("<!-- field:start -->\n")
+    shown, end, _ = rest.partition("\n<!-- field:end -->")
+    assert end
+    assert shown == importlib.import_module("field").markdown(json.loads((ROOT / "benchmarks/field.json").read_text()))

@@ -8,7 +8,7 @@ import surefoot
 PACKAGE = Path(surefoot.__file__).parent
 DOCUMENTS = [PACKAGE.parent.parent / "docs" / name for name in ("math.md", "studies.md")]
 
-ONE = r"[ACEGOSTW]\d'?"
+ONE = r"[ACEFGOSTW]\d'?"
 BRACKET = re.compile(rf"\(({ONE}(?:\s*(?:,|-|and|to)\s*{ONE})*)\)")
 RANGE = re.compile(rf"\(({ONE})\)(?:-| to )\(({ONE})\)")
 

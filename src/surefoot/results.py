@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from surefoot import frames
 from surefoot.cards import card
 from surefoot.core.records import Records
-from surefoot.core.types import ALARM, BREAKDOWN, CERTIFIED, CONTRADICTION, PULL, UNDECIDED
+from surefoot.core.types import ALARM, BREAKDOWN, CERTIFIED, CONTRADICTION, MEASURED, PULL, UNDECIDED
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import as_path, write_bytes
 from surefoot.live.certificate import NOTHING
 from surefoot.played import Traces
 from surefoot.policies import Policy
+from surefoot.policies.guarantee import MEASURED as NO_PROMISE
 from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
@@ -36,6 +37,7 @@ OUTCOMES = {
     CONTRADICTION: "contradiction",
     BREAKDOWN: "breakdown",
     ALARM: "alarm",
+    MEASURED: "measured",
 }
 
 
@@ -59,7 +61,7 @@ class Runs:
     seed: int
     run: Counts  # the number of the run: its address in the random streams
     pulls: Counts  # exploration included
-    stopped: Flags  # ended in certainty
+    stopped: Flags  # ended by itself, in certainty where the policy certifies anything
     outcome: Counts  # a code; `outcomes` has the words
     arm: Counts  # recommended; -1 for the null pull or for no answer
     level: Floats
@@ -79,10 +81,15 @@ class Runs:
         return len(self.pulls)
 
     def __repr__(self) -> str:
-        return f"Runs({len(self)} of {self.policy.name}, {int(self.stopped.sum())} certified)"
+        return f"Runs({len(self)} of {self.policy.name}, {int(self.stopped.sum())} {self._ended})"
 
     def _repr_html_(self) -> str:
         return card(repr(self), facts=facts_of(self))
+
+    @property
+    def _ended(self) -> str:
+        """What is said of runs that ended by themselves."""
+        return "certified" if self.policy.guarantee(self.problem).certifies else "measured"
 
     @property
     def interrupted(self) -> bool:
@@ -109,7 +116,8 @@ class Runs:
             "guarantee": self.policy.guarantee(self.problem).kind,
             "runs": runs,
             "interrupted": self.interrupted,
-            "certified_runs": int(self.stopped.sum()),
+            "certified_runs": int((self.outcome == CERTIFIED).sum()),
+            "measured_runs": int((self.outcome == MEASURED).sum()),
             "undecided_runs": int((self.outcome == UNDECIDED).sum()),
             "contradiction_runs": int((self.outcome == CONTRADICTION).sum()),
             "breakdown_runs": int((self.outcome == BREAKDOWN).sum()),
@@ -203,7 +211,7 @@ def facts_of(runs: Runs) -> list[tuple[str, str]]:
     if lower is not None:
         pulls += f" ({lower:,.4g} to {upper:,.4g})"
     return [
-        ("certified", f"{found['certified_runs']:,} of {count:,}"),
+        (runs._ended, f"{int(runs.stopped.sum()):,} of {count:,}"),
         ("pulls", pulls),
         ("wrong answers", rate("wrong")),
         ("runs with an unsafe pull", rate("unsafe")),
@@ -215,12 +223,14 @@ def judged(
 ) -> Runs:
     """The runs, held against the truth."""
     stopped, answer = records.status == CERTIFIED, (records.arm, records.level)
+    stated = policy.guarantee(problem)
+    outcome = records.status if stated.certifies else np.where(stopped, MEASURED, records.status)
     return Runs(
         problem=problem, policy=policy, seed=seed, run=run, pulls=records.pulls, stopped=stopped,
-        outcome=records.status, arm=records.arm, level=records.level,
+        outcome=outcome, arm=records.arm, level=records.level,
         suboptimality=np.where(stopped, judge.shortfall(*answer), np.nan),
         wrong=stopped & judge.is_wrong(*answer),
-        broken_promise=stopped & breaks_promise(policy.guarantee(problem).kind, judge, *answer, records.levels),
+        broken_promise=stopped & breaks_promise(stated.kind, judge, *answer, records.levels),
         answer_unsafe=stopped & ~judge.is_safe(*answer),
         unsafe_pulls=records.unsafe, first_unsafe=records.first_unsafe, gap=records.gap,
         pulls_per_arm=records.pulls_per_arm, levels=records.levels, requested=requested,
@@ -228,8 +238,9 @@ def judged(
 
 
 def breaks_promise(guarantee: str, judge: Judge, arm: Arms, level: Levels, levels: Floats) -> np.bool_ | Flags:
-    """Whether the answer is worse than a guarantee of this kind says, given the levels (..., K) at the end."""
-    if guarantee == WITHOUT_LIMITS:
+    """Whether the answer is worse than a guarantee of this kind says, given the levels (..., K) at the end. What
+    promises nothing is held against the best without limits."""
+    if guarantee in (WITHOUT_LIMITS, NO_PROMISE):
         return judge.is_too_far(arm, level, best=judge.best_without_limits)
     if guarantee == PROPOSITION_1:
         return judge.is_too_far(arm, level, forgiven=judge.unlearned(levels))

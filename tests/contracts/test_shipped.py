@@ -1,9 +1,12 @@
 """Our policies and our confidence sets, held to the contracts that we ship."""
 
+from collections.abc import Iterator
+
 import pytest
 
 import surefoot as sf
 from surefoot.building import ConfidenceSet, Grams, sets_for
+from surefoot.core.kernel import interpreting
 from surefoot.testing import PolicyContract, SetContract
 
 
@@ -34,6 +37,44 @@ class TestLinGapE(PolicyContract):
 
 class TestUniform(PolicyContract):
     policy = sf.Uniform(selection="optimistic")
+
+
+class OfTheField(PolicyContract):
+    """A method that looks for the best arm itself, in the interpreter: a compiled form takes half a minute each."""
+
+    world = sf.worlds.Linear(
+        [[1, 0], [0, 1], [0.8, 0.6]], theta_star=[1.0, 0.1], mu_star=[-0.01, 0.01], noise=0.2, safety_noise=0.1,
+        limit=-1.0, name="harmless",
+    )  # fmt: skip
+    problem = world.problem(epsilon=0.0, delta=0.05, delta_safety=0.05, safe_level=1.0)
+    pulls, runs, most = 12, 2, 40
+    test_the_interpreter_decides_as_compiled_code_does = None
+    test_a_decision_without_its_mark_decides_the_same = None
+
+    @pytest.fixture(autouse=True)
+    def plain(self) -> Iterator[None]:
+        with interpreting():
+            yield
+
+
+class TestXYStatic(OfTheField):
+    policy = sf.policies.XYStatic()
+
+
+class TestLinGame(OfTheField):
+    policy = sf.policies.LinGame()
+
+
+class TestLinGameC(OfTheField):
+    policy = sf.policies.LinGameC()
+
+
+class TestLazyTrackAndStop(OfTheField):
+    policy = sf.policies.LazyTrackAndStop()
+
+
+class TestFrankWolfe(OfTheField):
+    policy = sf.policies.FrankWolfe()
 
 
 class InWords(SetContract):

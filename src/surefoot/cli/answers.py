@@ -13,6 +13,7 @@ PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",
     "proposition-1": "Proposition 1",
     "without-limits": "within epsilon of the best, limits ignored",
+    "measured": "none: it stops by a threshold without a proof",
 }
 
 
@@ -31,6 +32,7 @@ def tell_answer(
     output.out.print()
     if certificate is None:
         reasons = {
+            "measured": "the policy stops by a threshold without a proof, which gives no certificate",
             "undecided": f"the budget of {pulls:,} pulls is spent",
             "alarm": f"the data contradict what the problem states ({'; '.join(alarms)})",
             "contradiction": "the data rule out every model that the problem allows: check its noise, norms and limits",

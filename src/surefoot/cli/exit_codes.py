@@ -14,11 +14,12 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells count
 CLOSED_PIPE = 141  # 128 + SIGPIPE: the reader left early, as with any other program in a pipe
 
 BY_OUTCOME = {
-    "certified": OK, "undecided": UNDECIDED, "contradiction": CONTRADICTION, "breakdown": BREAKDOWN, "alarm": ALARM,
+    "certified": OK, "measured": OK, "undecided": UNDECIDED, "contradiction": CONTRADICTION, "breakdown": BREAKDOWN,
+    "alarm": ALARM,
 }  # fmt: skip
 
 MEANINGS = {
-    OK: "done; for `run`: the answer is certified",
+    OK: "done; for `run`: the answer is certified, or measured where the policy certifies nothing",
     BAD_INPUT: "bad input or usage; nothing was pulled",
     UNDECIDED: "undecided: the budget of pulls is spent",
     CONTRADICTION: "contradiction: the data rule out every model that the problem allows",

@@ -88,12 +88,12 @@ def described_policy(name: str, kind: Any) -> dict[str, Any]:
 
 
 def any_problem() -> Problem:
-    """A problem to ask policies about: which promise they make does not depend on it."""
+    """A problem to ask policies about, and none of them refuses: which promise they make does not depend on it."""
     from surefoot.problem import Limit, Problem, Reward
 
     limit = Limit("reading", at_most=1.0, baseline=0.0, noise=1.0, norm=1.0)
     reward = Reward(noise=1.0, norm=1.0)
-    return Problem([[1.0]], reward, limit, safe_level=0.5, epsilon=0.1, delta=0.1, delta_safety=0.1)
+    return Problem([[1.0]], reward, limit, safe_level=0.5, epsilon=0.0, delta=0.1, delta_safety=0.1)
 
 
 def option_in_words(option: Mapping[str, Any]) -> str:

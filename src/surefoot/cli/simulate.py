@@ -132,6 +132,8 @@ def rate(name: str) -> Cell:
 
 def allowed_wrong(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of broken promises that the certificates allow."""
+    if not runs.policy.guarantee(runs.problem).certifies:
+        return "nothing"
     return percent(1.0 - runs.policy.guarantee(runs.problem).confidence)
 
 
@@ -170,7 +172,7 @@ def quantiles(runs: Runs, summary: dict[str, Any]) -> str:
 
 def endings(runs: Runs, summary: dict[str, Any]) -> str:
     """How the runs ended."""
-    ways = ("certified", "undecided", "contradiction", "breakdown", "alarm")
+    ways = ("certified", "measured", "undecided", "contradiction", "breakdown", "alarm")
     return ", ".join(f"{summary[f'{way}_runs']:,} {way}" for way in ways if summary[f"{way}_runs"]) or "none"
 
 

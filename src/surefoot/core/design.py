@@ -1,8 +1,11 @@
-"""Optimal designs: how to share out pulls so that the least known direction is known best.                 (S0)"""
+"""Optimal designs: how to share out pulls so that the least known direction is known best.             (S0, F9)"""
 
 import numpy as np
 
 from surefoot.core.types import Indices, Matrix, Vector
+
+MOST_PAIRS = 512  # that a step looks at
+MOST_WORK = 1_000_000_000  # numbers that the steps of a design over pairs may go through, but for the first hundred
 
 
 def e_optimal(Z: Matrix, tolerance: float = 0.05, steps: int = 5000) -> Vector:
@@ -32,6 +35,41 @@ def e_optimal(Z: Matrix, tolerance: float = 0.05, steps: int = 5000) -> Vector:
         share = 2.0 / (step + 2.0 + K)
         nu = (1.0 - share) * nu
         nu[k] += share
+    return best_nu
+
+
+def xy_design(Z: Matrix, tolerance: float = 0.02, steps: int = 5000) -> Vector:
+    """Shares nu that minimise the largest |z_i - z_j|^2 in V^-1 over all pairs, V = sum_k nu_k z_k z_k^T, to within the
+    relative tolerance.                                                                                      (F9)
+
+    Frank-Wolfe on a soft maximum over the pairs that are known worst, sharpened when the steps stop paying. Every
+    weighting p of pairs bounds the optimum from below by g^2 / max_k s_k, with g = sum p |y|^2 and
+    s_k = sum p (z_k.V^-1 y)^2; should the steps run out first, the best shares seen are returned.
+    """
+    K, d = Z.shape
+    nu, bound, best, sharpness = np.full(K, 1.0 / K), 0.0, np.inf, 8.0
+    best_nu = nu
+    for step in range(min(steps, max(100, MOST_WORK // (K * K * d)))):
+        G = Z @ np.linalg.solve((Z.T * nu) @ Z, Z.T)  # z_a . V^-1 z_b
+        squares = np.diag(G)[:, None] + np.diag(G)[None, :] - 2.0 * G
+        if squares.max() <= 0.0:  # one arm, or all alike: there is nothing to tell apart
+            break
+        i, j = np.nonzero(np.triu(squares, 1) >= (1.0 - 1.0 / sharpness) * squares.max())
+        i, j = i[:MOST_PAIRS], j[:MOST_PAIRS]
+        worst = squares[i, j]
+        if squares.max() < best:
+            best, best_nu = float(squares.max()), nu
+        p = np.exp(sharpness * np.log(K + 1.0) * (worst / worst.max() - 1.0))
+        p /= p.sum()
+        s = (G[:, i] - G[:, j]) ** 2 @ p
+        bound = max(bound, float(worst @ p) ** 2 / float(s.max()))
+        if best - bound <= tolerance * best:
+            break
+        if s.max() - s @ nu <= 0.25 * (best - bound):
+            sharpness = min(2.0 * sharpness, 1e6)
+        share = 2.0 / (step + 2.0 + K)
+        nu = (1.0 - share) * nu
+        nu[int(np.argmax(s))] += share
     return best_nu
 
 

@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 PULL, CERTIFIED, UNDECIDED, CONTRADICTION, BREAKDOWN = 0, 1, 2, 3, 4  # what a decision says
-ALARM = 5  # how a run ends besides: the data contradict what the problem states
+ALARM, MEASURED = 5, 6  # how a run ends besides: the data contradict the problem; a stop without a proof
 EXPLORING, DECIDING = 0, 1  # phases
 NULL = -1  # "do nothing": the arm of the null pull
 ROUND, SINCE_REFRESH, PHASE, CONTRADICTED, LEADER, CHALLENGER = 0, 1, 2, 3, 4, 5  # entries of State.clock

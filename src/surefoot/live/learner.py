@@ -16,7 +16,7 @@ from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.progress import compiling
 
-Ending: TypeAlias = Literal["certified", "contradiction", "breakdown"]
+Ending: TypeAlias = Literal["certified", "measured", "contradiction", "breakdown"]
 LIVE_RUN = 0  # a live experiment draws what run 0 of a simulation with the same seed draws
 ENDINGS: tuple[Ending | None, ...] = (None, "certified", None, "contradiction", "breakdown")  # by status
 UNDECIDED_YET = Decision(PULL, EXPLORING, 0, 0.0, NULL, 0.0, NULL, 0.0)
@@ -135,9 +135,11 @@ class Learner:
 
     @property
     def ending(self) -> Ending | None:
-        """How the policy has ended by itself: "certified", "contradiction" (the data rule out every model in the
-        confidence sets) or "breakdown" (the numbers failed); None while it goes on."""
-        return ENDINGS[self.decision.status] if self.healthy else "breakdown"
+        """How the policy has ended by itself: "certified", "measured" (by a threshold without a proof), "contradiction"
+        (the data rule out every model in the confidence sets) or "breakdown" (the numbers failed); None while it goes
+        on."""
+        found = ENDINGS[self.decision.status] if self.healthy else "breakdown"
+        return "measured" if found == "certified" and not self.guarantee.certifies else found
 
     @property
     def levels(self) -> Floats:

@@ -280,7 +280,8 @@ class Ledger:
 
     @property
     def outcome(self) -> Outcome | None:
-        """None while it runs; then "certified", "undecided" (the budget is spent), "contradiction" or "breakdown"."""
+        """None while it runs; then "certified", "measured" (by a threshold without a proof), "undecided" (the budget is
+        spent), "contradiction" or "breakdown"."""
         ending = self.learner.ending
         spent = ending is None and self.max_pulls is not None and self.spent >= self.max_pulls
         return "undecided" if spent else ending

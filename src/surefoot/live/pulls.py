@@ -18,7 +18,7 @@ from surefoot.problem.dial import Dial
 from surefoot.problem.units import level_in_words, set_in_words
 
 Phase: TypeAlias = Literal["explore", "decide"]
-Outcome: TypeAlias = Literal["certified", "undecided", "contradiction", "breakdown", "alarm"]
+Outcome: TypeAlias = Literal["certified", "measured", "undecided", "contradiction", "breakdown", "alarm"]
 
 
 MOST_AT_ONCE = 1_000  # pulls of one question

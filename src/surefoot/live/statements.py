@@ -7,6 +7,7 @@ from surefoot.live.certificate import Certificate
 from surefoot.live.pulls import Outcome
 
 ENDED: dict[str, str] = {
+    "measured": "It stopped by a threshold without a proof after {pulls}. Nothing is promised, or certified.",
     "undecided": "The budget is spent after {pulls}, and nothing is certified.",
     "contradiction": (
         "The data rule out every model that the problem allows, after {pulls}: check its noise, norms and limits. "

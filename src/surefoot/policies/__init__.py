@@ -6,20 +6,27 @@ from typing import Any
 
 from surefoot.errors import InvalidInput
 from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
+from surefoot.policies.frank_wolfe import FrankWolfe
 from surefoot.policies.guarantee import Guarantee
+from surefoot.policies.lazy_track_and_stop import LazyTrackAndStop
+from surefoot.policies.lingame import LinGame
+from surefoot.policies.lingame_c import LinGameC
 from surefoot.policies.lingape import LinGapE
 from surefoot.policies.protocol import Plan, Policy
 from surefoot.policies.safe_gap import SafeGap
 from surefoot.policies.safe_lingape import SafeLinGapE
 from surefoot.policies.uniform import Uniform
+from surefoot.policies.xy_static import XYStatic
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "Guarantee", "LinGapE", "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE",
-    "Uniform", "UniformRandom", "UntilConfident", "default_policy", "describe", "from_dict", "of_version", "to_dict",
+    "POLICIES", "EOptimal", "Explore", "FrankWolfe", "Guarantee", "LazyTrackAndStop", "LinGame", "LinGameC", "LinGapE",
+    "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform", "UniformRandom", "UntilConfident", "XYStatic",
+    "default_policy", "describe", "from_dict", "of_version", "to_dict",
 ]  # fmt: skip
 
 
-POLICIES: dict[str, Any] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform)}
+OF_THE_FIELD = (XYStatic, LinGame, LinGameC, LazyTrackAndStop, FrankWolfe)
+POLICIES: dict[str, Any] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform, *OF_THE_FIELD)}
 
 
 def default_policy() -> Policy:

@@ -9,6 +9,7 @@ from surefoot.problem.units import reading_in_words, with_unit
 WITHIN_EPSILON = "within-epsilon"  # (b)
 PROPOSITION_1 = "proposition-1"  # conservative selection
 WITHOUT_LIMITS = "without-limits"  # a policy that knows no limits
+MEASURED = "measured"  # a policy that stops by a threshold without a proof: nothing is promised, or certified
 
 VALUE = {
     WITHIN_EPSILON: "{answer} is within {epsilon} of the best safe option at its highest safe level.",
@@ -21,6 +22,7 @@ VALUE = {
         "{answer} is within {epsilon} of the best option at full level, safe or not. Nothing is promised about the "
         "limits."
     ),
+    MEASURED: "{answer} looked best when a threshold without a proof was passed. Nothing is promised, or certified.",
 }
 
 
@@ -28,7 +30,7 @@ VALUE = {
 class Guarantee:
     """What holds once a policy stops, with which probability, and what that rests on."""
 
-    kind: str  # "within-epsilon", "proposition-1", "without-limits", or a word of the policy's own
+    kind: str  # "within-epsilon", "proposition-1", "without-limits", "measured", or a word of the policy's own
     value: str  # the promise about the answer, in words, with {answer} and {epsilon} in their places
     confidence: float  # the probability of that at least
     safety: float | None  # at least this is the probability that no pull's mean crosses a limit; None: knows no limits
@@ -39,6 +41,11 @@ class Guarantee:
     def keeps_limits(self) -> bool:
         """Whether every pull is certified safe."""
         return self.safety is not None
+
+    @property
+    def certifies(self) -> bool:
+        """Whether an answer gets a certificate: a threshold that nobody has proved gives none."""
+        return self.kind != MEASURED
 
 
 def promise(
@@ -68,6 +75,13 @@ def promise(
         assumptions=(*signals, *(limit_assumptions(problem, null_pull) if keeps_limits else ())),
         leans_on_norms=leans_on_norms,
     )
+
+
+def no_promise(problem: Problem) -> Guarantee:
+    """What a policy says that stops by a threshold without a proof."""
+    refuse_unknown_noise(problem, "what is asked for")
+    refuse_error(problem, "what is asked for")
+    return Guarantee(MEASURED, VALUE[MEASURED], confidence=0.0, safety=None, assumptions=(), leans_on_norms=False)
 
 
 def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...]:
