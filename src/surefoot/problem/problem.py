@@ -19,10 +19,11 @@ from surefoot.problem.dial_settings import stated_step
 from surefoot.problem.files import read_table, write_table
 from surefoot.problem.fingerprints import digest_of
 from surefoot.problem.hints import HINTS
-from surefoot.problem.limits import Limit, Reward, limits_in, reward_in
+from surefoot.problem.limits import Limit, Reward
 from surefoot.problem.names import Names
 from surefoot.problem.settings import checked_settings, compact_levels
 from surefoot.problem.showing import card_of
+from surefoot.problem.signal_tables import limits_in, reward_in
 from surefoot.problem.span import Span, span_of
 from surefoot.problem.units import with_unit
 
@@ -38,10 +39,8 @@ class Problem:
     reward        what is to be as large as possible, a `Reward`
     safety        what must keep a limit: a `Limit`, or one for each reading
     names         of the arms, where they are rows without names
-    dial          what is set in real units, `Dial("mg", full=40)`. Then every level may also be given as text with the
-                  unit, "20 mg": a number is always a level, from 0 to 1, and text a setting
-    safe_level    a level at which every arm is known to be safe: one number, one for each arm, or a mapping by name;
-                  with a level grid it is rounded down to the grid
+    dial          what is set in real units, `Dial("mg", full=40)`: a level may then be text with the unit, "20 mg"
+    safe_level    where every arm is known to be safe, rounded down to the grid: a number, or for each arm, or by name
     level_grid    the levels that the dial can take; None when it takes them all
     max_level     the highest level ever to be used, one number or one for each arm
     max_step      the largest increase of an arm's level between its pulls; as text, of its setting
