@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from surefoot.cli import main
+from surefoot.policies import POLICIES
 
 Typed = Callable[..., Any]
 Write = Callable[[str, str], str]
@@ -158,7 +159,7 @@ BAD = {
     "mine.py:Half": "is not a policy: it has no version, guarantee, plan",
     "json:JSONDecoder": "is not a policy: it has no name, version, guarantee, plan",
     "mine:": "names no module or nothing in it",
-    "mine": "must be one of safe-gap, safe-lingape, lingape, uniform, or say where a policy of your own is",
+    "mine": f"must be one of {', '.join(POLICIES)}, or say where a policy of your own is",
     "broken:Patient": "its import fails with ModuleNotFoundError: No module named 'nowhere_else'",
     "zero.py:Patient": "its import fails with ZeroDivisionError: division by zero",
     "syntax.py:Patient": "its import fails with SyntaxError",
