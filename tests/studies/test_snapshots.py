@@ -24,7 +24,7 @@ from surefoot.studies import entries, snapshots
 from surefoot.studies.entries import StudyLedger
 
 BUILT = {  # by the settings alone, or room to work in
-    "problem", "policy", "guarantee", "_faced", "_replay", "work", "_one", "_expect", "_low", "_high",
+    "problem", "policy", "guarantee", "_faced", "_replay", "work", "_one", "_expect", "_low", "_high", "_noise",
     "_expected_before", "_read", "_watch", "_names", "where", "results", "_memory", "state",
 }  # fmt: skip
 HAPPENS = {
@@ -489,7 +489,8 @@ def test_a_snapshot_of_another_source_is_thrown_away(place: str, monkeypatch: py
 def test_the_source_is_every_file_that_decides() -> None:
     package = Path(sf.__file__).parent
     assert {path.parent.name for path in package.glob("*/*.py")} - set(snapshots.DECIDES) == {
-        "bridges", "cli", "plots", "reports", "reproduction", "sweeping", "testing", "theory", "worlds",
+        "bridges", "calibration", "cli", "planning", "plots", "reports", "reproduction", "sweeping", "testing",
+        "theory", "worlds",
     }  # fmt: skip
 
 
