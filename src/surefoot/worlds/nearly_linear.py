@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import linprog
 
 from surefoot.core.kernel import kernel
 from surefoot.core.logarithm import exp, log
@@ -226,6 +225,8 @@ def least_misfit(arms: Floats, levels: Floats, means: Floats) -> float:
     pulls = (arms[:, np.newaxis, :] * levels[np.newaxis, :, np.newaxis]).reshape(-1, arms.shape[1])
     flat, one = means.reshape(-1), np.ones((len(pulls), 1))
     rows = np.block([[pulls, -one], [-pulls, -one]])
+    from scipy.optimize import linprog  # slow to load, and seldom needed
+
     found = linprog(
         np.append(np.zeros(arms.shape[1]), 1.0), A_ub=rows, b_ub=np.concatenate([flat, -flat]),
         bounds=[(None, None)] * arms.shape[1] + [(0.0, None)],
