@@ -1,4 +1,7 @@
-"""Every policy in POLICIES with every option it has: as a value, in files, on a dial and at its end."""
+"""Every policy that races for a gap with every option it has: as a value, in files, on a dial and at its end.
+
+Those of the field stop by thresholds of their own: tests/policies/test_field.py and the shipped contracts hold them.
+"""
 
 import warnings
 from collections.abc import Iterator
@@ -12,13 +15,14 @@ import surefoot as sf
 from surefoot.core.kernel import is_kernel
 from surefoot.core.types import CERTIFIED
 from surefoot.errors import Finished, InvalidInput
-from surefoot.policies import POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
+from surefoot.policies import OF_THE_FIELD, POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
 from surefoot.policies.bound import parts_of
 from surefoot.policies.safe_gap import OPENINGS
 from surefoot.simulation import run_session
 from surefoot.testing import PolicyContract
 from surefoot.testing.driving import arena
 
+RACING = [kind for kind in POLICIES.values() if kind not in OF_THE_FIELD]
 CHOICES: dict[str, list[Any]] = {
     "levels": list(options.LEVELS),
     "selection": list(options.SELECTIONS),
@@ -39,7 +43,7 @@ EXPLORATIONS = [
 def every_policy() -> Iterator[Any]:
     """Each policy with each combination of its options; radii and the ways to explore are dealt out in turn."""
     turn, all_of = 0, {**CHOICES, "explore": EXPLORATIONS}
-    for kind in POLICIES.values():
+    for kind in RACING:
         options = [field.name for field in fields(kind)]
         names, dealt = [o for o in options if o not in DEALT], [o for o in options if o in DEALT]
         for values in product(*(CHOICES[name] for name in names)):
@@ -51,7 +55,7 @@ def every_policy() -> Iterator[Any]:
 
 
 EVERY = list(every_policy())
-KINDS = [kind() for kind in POLICIES.values()]
+KINDS = [kind() for kind in RACING]
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 RECORD = json.loads((HERE / "recorded_traces.json").read_text())
 FEW_ARMS = [name for name in SCENES if not name.endswith(CROWD)]
 MANY_ARMS = [name for name in SCENES if name.endswith(CROWD)]
-MOST_PARTS = ("safe-gap", "safe-lingape e-optimal")
+ONE = ("safe-gap",)
 CHOICES = 3  # so many words of a line are the same whenever the same pulls were chosen
 
 Traces = dict[str, list[str]]
@@ -78,8 +78,8 @@ def test_every_policy_does_what_it_did(name: str) -> None:
 
 @pytest.mark.parametrize("name", MANY_ARMS)
 def test_many_arms_are_met_as_they_were(name: str) -> None:
-    """By two policies that have most parts between them: every policy compiles a form of its own for many arms."""
-    hold_to_record(name, "long", compiled(name, "long", MOST_PARTS), some=True)
+    """By the default policy: every one compiles a form of its own for many arms, which takes minutes."""
+    hold_to_record(name, "long", compiled(name, "long", ONE), some=True)
 
 
 @pytest.mark.certify

@@ -79,7 +79,7 @@ def test_nothing_that_strays_within_the_error_breaks_a_promise(error: float, pat
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", [pytest.param(w, marks=pytest.mark.certify) if w == "sphere" else w for w in WORLDS])
 def test_every_bound_holds_however_means_stray(name: str, share: float) -> None:
     world = WORLDS[name]()
     problem = within(world, share, 0.03, 0.2)
