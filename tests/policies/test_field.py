@@ -1,5 +1,6 @@
 """Methods of the field that know no limits: what they refuse, what they stop by, and what they then may say."""
 
+from dataclasses import replace
 from math import inf, log, pi
 from typing import Any
 
@@ -188,3 +189,11 @@ def soare(phi: float = 0.1) -> sf.worlds.Linear:
     arms = np.vstack([np.eye(6), [np.cos(phi), np.sin(phi), 0, 0, 0, 0]])
     mu = np.full(6, -1e-3)  # a limit that nothing comes near
     return sf.worlds.Linear(arms, theta_star=[2.0, 0, 0, 0, 0, 0], mu_star=mu, noise=1.0, safety_noise=1.0, limit=-1.0)
+
+
+def test_our_sets_are_not_lent_to_a_method_that_takes_means_for_exactly_linear() -> None:
+    """They allow for a stated error by themselves; what a method of the field does with it, nobody has proved."""
+    problem = sf.worlds.hard().default_problem().with_(epsilon=0.0)
+    nearly = problem.with_(safety=[replace(limit, within=0.01) for limit in problem.safety])
+    with pytest.raises(InvalidInput, match="within"):
+        sf.policies.FrankWolfe(stop="ours").plan(nearly)

@@ -19,7 +19,7 @@ from surefoot.policies.guarantee import WITHOUT_LIMITS, Guarantee, no_promise, p
 from surefoot.policies.leaning import even_arms
 from surefoot.policies.safe_gap import START, SafeGap
 from surefoot.problem import Problem
-from surefoot.problem.norms import refuse_unknown_noise
+from surefoot.problem.norms import refuse_inexact
 from surefoot.sets import mixtures
 from surefoot.sets.protocol import ConfidenceSet
 from surefoot.sets.thresholds import Threshold, threshold
@@ -72,7 +72,7 @@ def refuse_epsilon(problem: Problem, name: str) -> None:
 
 def our_sets(problem: Problem) -> Stopping:
     """SafeGap's sets: the norm-free ellipsoid, cut by aims at whoever might beat the leader.        (C2, C5, C6)"""
-    refuse_unknown_noise(problem, "this policy")
+    refuse_inexact(problem, "this policy")
     plan = SafeGap().plan(problem)
     return Stopping(plan.grams._replace(features=plan.features), plan.sets)
 
