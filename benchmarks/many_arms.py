@@ -3,10 +3,11 @@ code that updates what it can in O(K d).
 
 Runs of the core are whole, from round 0 on until they are certain: every column that is missed and everything that is
 computed anew is paid for; only those that would take longer than the budget are cut off, and say so. One thread each.
-Two worlds: in `random` all arms are of one length, and while little is known nearly every round pulls another one; in
-`settings` a few stand out, as in a table of settings most of which do little.
+Three worlds: in `random` all arms are of one length, and while little is known nearly every round pulls another one; in
+`settings` a few stand out, as in a table of settings most of which do little; in `rival` two are close to each other,
+as in the paper's instance, and nearly all pulls are of the few arms that tell these two apart (no limit comes near).
 
-python benchmarks/many_arms.py [--only 10000x64] [--seconds 20]   measures, and writes many_arms.json beside this file
+python benchmarks/many_arms.py [--only 10000x64] [--seconds 20]   measures, into many_arms.json beside this file
 python benchmarks/many_arms.py --table                            what was measured, into README and docs, with a plot
 """
 
@@ -36,25 +37,31 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "many_arms.json"
 SECONDS = 4.0  # of each numpy code at each size
 NOISE, EPSILON = 1.0, 0.3
+ANGLE, RIVAL_NOISE, RIVAL_EPSILON = 0.02, 0.05, 1e-4  # of the two that are close, whose rewards are 0.0002 apart
 # K, d, and how many times faster than the matrix products, and than O(K d) numpy, a round is to be.
 SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
     (1_000, 16): (None, None), (1_000, 64): (None, None), (10_000, 16): (12, 3), (10_000, 64): (80, 8),
     (10_000, 256): (400, 12), (100_000, 64): (50, 8), (100_000, 256): (300, 12), (1_000_000, 16): (15, 3),
 }  # fmt: skip
-WORLDS = ("random", "settings")
+WORLDS = ("random", "settings", "rival")
 
 
 def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
-    """Arms in random directions: all of length 1, or four in each dimension and the others up to half as long."""
+    """Arms in random directions: all of length 1, or four in each dimension and the others up to half as long; or one
+    in each dimension, one close to the first of these, and the others up to half as long."""
     rng = np.random.default_rng(K + d)
     arms = rng.standard_normal((K, d))
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
     if kind == "settings":
         arms[4 * d :] *= rng.uniform(0.1, 0.5, (K - 4 * d, 1))
         arms = rng.permutation(arms)
+    if kind == "rival":
+        arms[:d], arms[d] = np.eye(d), np.cos(ANGLE) * np.eye(d)[0] + np.sin(ANGLE) * np.eye(d)[1]
+        arms[d + 1 :] *= rng.uniform(0.1, 0.5, (K - d - 1, 1))
     theta, mu = np.eye(d)[:2]
-    world = sf.worlds.Linear(arms, theta_star=theta, mu_star=-mu, noise=NOISE, safety_noise=NOISE / 3, limit=-0.4)
-    return world, world.problem(epsilon=EPSILON, delta=0.05, delta_safety=0.05, safe_level=0.3)
+    noise, epsilon, limit = (RIVAL_NOISE, RIVAL_EPSILON, -10.0) if kind == "rival" else (NOISE, EPSILON, -0.4)
+    world = sf.worlds.Linear(arms, theta_star=theta, mu_star=-mu, noise=noise, safety_noise=noise / 3, limit=limit)
+    return world, world.problem(epsilon=epsilon, delta=0.05, delta_safety=0.05, safe_level=0.3)
 
 
 def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: float) -> dict[str, Any]:
@@ -171,10 +178,22 @@ def plotted(rows: list[dict[str, Any]], place: Path) -> None:
     figure.savefig(place, dpi=110)
 
 
+def keep(place: Path, row: dict[str, Any], machine: str) -> None:
+    """Puts a row in the place of the one that was measured before it; a machine's rows begin a new file."""
+    report: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
+    if report.get("machine") != machine:
+        report = {"machine": machine, "rows": []}
+    rows = {(each["world"], each["K"], each["d"]): each for each in report["rows"]}
+    rows[row["world"], row["K"], row["d"]] = row
+    order = sorted(rows, key=lambda each: (WORLDS.index(each[0]), *each[1:]))
+    report["rows"] = [rows[each] for each in order]
+    place.write_text(json.dumps(report, indent=2) + "\n")
+
+
 def main() -> None:
     """Measures every size, or those that are named; or writes what was measured where people look."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", help="sizes such as 10000x64; nothing is written then")
+    parser.add_argument("--only", nargs="*", help="sizes such as 10000x64: the rows that are measured again")
     parser.add_argument("--worlds", nargs="*", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--seconds", type=float, default=8.0, help="budget of each run")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -184,14 +203,12 @@ def main() -> None:
         from bench import machine
 
         sizes = [tuple(map(int, each.split("x"))) for each in options.only] if options.only else list(SIZES)
-        report: dict[str, Any] = {"machine": machine(), "rows": []}
         for kind in options.worlds:
             for K, d in sizes:
-                report["rows"].append(measured(kind, K, d, options.seconds))
-                print("  ".join(cells(report["rows"][-1])), flush=True)
-                if not options.only:
-                    options.out.write_text(json.dumps(report, indent=2) + "\n")
-    if options.table or not options.only:
+                row = measured(kind, K, d, options.seconds)
+                print("  ".join(cells(row)), flush=True)
+                keep(options.out, row, machine())
+    if options.table:
         report = json.loads(options.out.read_text())
         put_into_readme("many-arms", markdown(report, ("random",)))
         put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
