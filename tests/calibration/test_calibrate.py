@@ -438,3 +438,54 @@ def test_any_numbers_give_words_and_a_file(rows: list[tuple[int, float, float, f
     assert "nan" not in str(found).replace("'", " ").split()
     json.dumps(found.to_dict(), allow_nan=False)
     tomllib.loads(found.suggestion())
+
+
+# -- rows that were used -----------------------------------------------------------------------------------------------
+
+
+def suggested(rows: Any, **changes: Any) -> sf.Problem:
+    """The problem of the file that the rows suggest."""
+    return sf.Problem.from_dict(tomllib.loads(sf.calibrate(pumps(**changes), rows).suggestion()))
+
+
+def added(problem: sf.Problem, rows: Any) -> sf.Study:
+    study = sf.create_study(
+        problem, name=f"after {np.random.default_rng().integers(1 << 60)}", storage="memory", seed=1
+    )
+    study.add(rows, order="as measured", not_because_of_result=True)
+    return study
+
+
+def test_pilot_rows_are_not_taken_as_data_of_what_they_calibrated() -> None:
+    pilot, fresh = rows_of(36), rows_of(12, seed=2)
+    problem = suggested(pilot)
+    assert len(problem.calibrated_by) == 1
+    assert sf.Problem.from_dict(problem.to_dict()) == problem
+    assert problem != problem.with_(calibrated_by=None)
+    for table, places in ((pilot, "rows 1 to 36"), (fresh + pilot, "rows 13 to 48"), (pilot + fresh, "rows 1 to 36")):
+        with pytest.raises(InvalidInput, match=f"{places} are the pilot rows") as refused:
+            added(problem, table)
+        assert "fresh rows" in refused.value.remedy
+    assert added(problem, fresh).pulls == 12
+    assert added(problem.with_(calibrated_by=None), pilot).pulls == 36
+    assert added(pumps(), pilot).pulls == 36  # nothing was stated by them
+
+
+def test_rows_are_known_again_in_the_units_of_the_dial_and_after_a_second_pilot() -> None:
+    first, second = rows_of(36), rows_of(24, seed=2)
+    dial = sf.Dial("mg", 40)
+    problem = suggested(first, dial=dial)
+    twice = sf.Problem.from_dict(tomllib.loads(sf.calibrate(problem, second).suggestion()))
+    assert len(twice.calibrated_by) == 2
+    for rows in (first, second):
+        in_settings = [{**row, "setting": 40 * row["level"]} for row in rows]
+        for row in in_settings:
+            del row["level"]
+        with pytest.raises(InvalidInput, match="are the pilot rows"):
+            added(twice, in_settings)
+
+
+@pytest.mark.parametrize("marks", ["36 rows", ["36 rows"], [7], 7, [f"0 rows {'0' * 16} {'0' * 64}"]])
+def test_marks_that_nobody_wrote_are_refused(marks: Any) -> None:
+    with pytest.raises(InvalidInput, match="calibrated_by"):
+        pumps(calibrated_by=marks)

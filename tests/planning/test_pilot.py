@@ -54,7 +54,7 @@ def test_the_posterior_is_bayes_rule(problem: sf.Problem) -> None:
 def test_many_rows_leave_worlds_like_the_one_that_was_measured(problem: sf.Problem) -> None:
     space = space_of(problem)
     found = posteriors(problem, space, MIDDLE, 0, pilot_in(problem, rows_of(problem, 30_000)))
-    truths = [drawn_like(problem, space, found, 0, number) for number in range(20)]
+    truths = [drawn_like(problem, space, MIDDLE, found, 0, number) for number in range(20)]
     for truth in truths:
         assert truth.reward == pytest.approx(THETA, abs=0.25)
         assert -truth.limits[0] == pytest.approx(MU, abs=0.15)  # at most: the more the worse

@@ -1,6 +1,7 @@
 """Drawn truths: what is stated holds in every one of them, and they are distributed as the plan says."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,12 @@ def some_problem(seed: int) -> sf.Problem:
     for place in range(int(random.integers(1, 4))):
         side = random.choice(["at_least", "at_most"])
         edge = {"at_least": 2.0 - random.exponential() - 0.1, "at_most": 2.0 + random.exponential() + 0.1}[side]
-        more = some_bound(random)
+        more = some_bound(random) | (
+            {"within": 0.9 * random.random() * abs(edge - 2.0)} if random.random() < 0.4 else {}
+        )
         limits.append(sf.Limit(f"limit {place}", baseline=2.0, noise=0.01, **{side: edge}, **more))
     grid = np.linspace(0.1, 1.0, 10) if random.random() < 0.3 else None
-    reward = sf.Reward(noise=0.5, **some_bound(random))
+    reward = sf.Reward(noise=0.5, within=0.1 if random.random() < 0.3 else 0.0, **some_bound(random))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotSpanningWarning)
         return sf.Problem(
@@ -77,7 +80,7 @@ def test_a_truth_drawn_like_a_pilot_keeps_it_too(seed: int) -> None:
     ]
     found = posteriors(problem, space, MIDDLE, seed, pilot_in(problem, rows))
     for number in range(5):
-        truth = drawn_like(problem, space, found, seed, number)
+        truth = drawn_like(problem, space, MIDDLE, found, seed, number)
         assert broken_statements(world_of(problem, truth), problem) == []
 
 
@@ -123,6 +126,26 @@ def test_the_level_of_the_most_limited_option_is_log_uniform_in_its_range(plain:
     assert min(shares) > -1e-6
     assert max(shares) < 1 + 1e-6
     assert kstest(shares, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize(("scenario", "share"), [(KIND, 0.0), (MIDDLE, 0.5), (HARSH, 1.0)])
+def test_means_stray_from_the_law_as_far_as_the_scenario_says(plain: sf.Problem, scenario: str, share: float) -> None:
+    """By so much of the stated error, and the most limited option is still safe up to a level of the range."""
+    limits = [replace(limit, within=0.4 * -limit.eta0) for limit in plain.safety]
+    problem = plain.with_(reward=sf.Reward(noise=0.5, within=0.03), safety=limits, safe_level=0.2)
+    space, known = space_of(problem), 0.2
+    for number in range(20):
+        truth = drawn(problem, space, scenario, 5, number)
+        world = world_of(problem, truth)
+        law, arms, levels = world.law if share else world, np.arange(problem.size), np.linspace(0.01, 1.0, 50)
+        for arm in arms:
+            off = np.abs(world.means(np.full(50, arm), levels) - law.means(np.full(50, arm), levels))
+            assert np.allclose(off, share * np.array([0.03, *(limit.within for limit in limits)])[:, np.newaxis])
+        low, high = level_range(scenario, known)
+        safe = world.judge(problem).is_safe
+        assert all(safe(arms, np.full(problem.size, low * (1 - 1e-6))))
+        if high < 1.0:
+            assert not all(safe(arms, np.full(problem.size, high * (1 + 1e-6))))
 
 
 @pytest.mark.parametrize("mixed", [False, True])

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import fdtr, fdtrc, fdtri, gammaincinv, stdtr, stdtrit
 
 from surefoot.calibration.fits import Fit, Law, Pilot, cells_of
+from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 
 PARABOLA = 3.0 - 2.0 * sqrt(2.0)  # by how much g^2 misses the best line through 0 on levels 0 to 1
@@ -104,3 +105,8 @@ def outliers(fit: Fit, risk: float) -> list[int]:
         ratio = np.abs(fit.residuals) / np.sqrt(np.maximum(others, 0.0) * free)
     ratio = np.where((free > 1e-9) & ~np.isnan(ratio), ratio, 0.0)
     return np.flatnonzero(2.0 * stdtr(fit.freedom - 1, -ratio) < risk / len(ratio)).tolist()
+
+
+def least_delta(problem: Problem) -> float:
+    """The smallest chance of error that is stated: the bounds of a pilot spend of each."""
+    return min(problem.delta, problem.delta_safety) if problem.safety else problem.delta

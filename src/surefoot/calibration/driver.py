@@ -21,6 +21,7 @@ from surefoot.errors import InvalidInput
 from surefoot.planning.pilot import pilot_rows
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats, number
+from surefoot.problem.pilots import mark_of
 
 SHARE = 0.25  # of the smaller of delta and delta_safety: what the bounds may spend where nobody says otherwise
 ENOUGH = 0.5  # of the fit's degrees of freedom: so many repeats are taken alone, as they need no law
@@ -43,7 +44,7 @@ def calibrate(problem: Problem, rows: object, *, confidence: float | None = None
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "Read one with sf.Problem.load('problem.toml').")
     if confidence is None:
-        risk = SHARE * min(problem.delta, problem.delta_safety)
+        risk = SHARE * bounds.least_delta(problem)
     else:
         risk = float(f"{1.0 - number('confidence', confidence, SURE, at_least=0.5, below=1.0):.12g}")
     taken = pilot_rows(problem, rows, "rows")
@@ -60,6 +61,7 @@ def calibrate(problem: Problem, rows: object, *, confidence: float | None = None
         problem=problem, rows=len(taken), risk=risk, signals=tuple(found),
         warnings=tuple(warnings_in(problem, pilot, readings)), unseen=tuple(unseen_in(problem, pilot)),
         pilot=pilot, readings=readings,
+        mark=mark_of([(problem.names[row.arm], row.level, row.reward, row.readings) for row in taken]),
     )  # fmt: skip
 
 

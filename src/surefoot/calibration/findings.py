@@ -88,6 +88,7 @@ class Calibration:
     unseen: tuple[str, ...]  # what these rows cannot show
     pilot: Pilot = field(repr=False)
     readings: Floats = field(repr=False)  # (n, 1 + m) as read
+    mark: str = field(repr=False)  # by which a study knows the rows again, and does not take them as data
 
     @property
     def confidence(self) -> float:
@@ -119,7 +120,7 @@ class Calibration:
         table = {
             "problem": self.problem.fingerprint, "rows": self.rows, "confidence": self.confidence, "risk": self.risk,
             "signals": [{**vars(each), "words": telling.signal_words(self, each)} for each in self.signals],
-            "warned": self.warnings, "unseen": self.unseen, "afterwards": telling.afterwards(self),
+            "warned": self.warnings, "unseen": self.unseen, "afterwards": telling.afterwards(self), "mark": self.mark,
         }  # fmt: skip
         found: dict[str, Any] = plain(table)
         return found

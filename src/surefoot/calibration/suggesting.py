@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from surefoot.calibration import telling
+from surefoot.calibration.bounds import least_delta
 from surefoot.characters import in_one_line
 from surefoot.errors import InvalidInput, SurefootError
 from surefoot.problem import Problem
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 LAST = ("dial", "arms", "reward", "safety", "world", "policy")  # tables, which end what is at the top
+MARKS = "calibrated_by"
+MARKED = "By these marks a study knows the pilot rows again, and does not take them as data."
 SPENT = (
     "The pilot's bounds on noise may spend {risk:g} of the {stated:g} that was stated, so that this is left. "
     "Keep it where you take over only some of them, too: whether it is spent must not depend on what the rows say."
@@ -46,6 +49,7 @@ def written(found: Calibration, table: Mapping[str, Any] | None) -> str:
         base = {**found.problem.to_dict(), **base}
     lines = comment(f"A problem for surefoot, as {telling.title(found)} suggest it. Check it: surefoot show FILE.")
     lines += [*comment(telling.afterwards(found)), ""]
+    base = {**base, MARKS: list(dict.fromkeys([*base.get(MARKS, []), found.mark]))}
     late = {key: value for key, value in base.items() if key == "safety" or isinstance(value, Mapping)}
     for key, value in base.items():
         if key not in late:
@@ -67,12 +71,12 @@ def check(content: str, folder: Path) -> None:
 
 def check_spending(found: Calibration) -> None:
     """Refuses a file whose promise would be spent before the first trial."""
-    smaller = min(found.problem.delta, found.problem.delta_safety)
+    smaller = least_delta(found.problem)
     if found.risk < smaller:
         return
+    safely = f" and of delta_safety = {found.problem.delta_safety:g}" if found.problem.safety else ""
     reason = (
-        f"spends {found.risk:g} of delta = {found.problem.delta:g} and of delta_safety = "
-        f"{found.problem.delta_safety:g}, which leaves nothing for the experiment"
+        f"spends {found.risk:g} of delta = {found.problem.delta:g}{safely}, which leaves nothing for the experiment"
     )
     remedy = (
         f"Ask for a confidence above {1.0 - smaller:g}, for example {1.0 - smaller / 4.0:g}, or allow a larger delta."
@@ -82,6 +86,8 @@ def check_spending(found: Calibration) -> None:
 
 def top_lines(found: Calibration, key: str, value: Any) -> list[str]:
     """An entry at the top; of the chances of error what the pilot leaves."""
+    if key == MARKS:
+        return [*comment(MARKED), entry(key, value)]
     if key not in ("delta", "delta_safety"):
         return [entry(key, value)]
     words = SPENT.format(risk=found.risk, stated=value)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.calibration.bounds import PARABOLA
+from surefoot.calibration.bounds import PARABOLA, least_delta
 from surefoot.characters import in_one_line
 from surefoot.errors import counted
 from surefoot.planning.telling import WIDTH, aligned, paragraph
@@ -231,10 +231,16 @@ def afterwards(found: Calibration) -> str:
         f"{per_cent(found.confidence)} confidence, where settings and number of rows were not chosen by results; that "
         f"spends {spent}"
     )
-    if found.risk >= min(problem.delta, problem.delta_safety):
+    if found.risk >= least_delta(problem):
+        safely = f", delta_safety = {problem.delta_safety:g} leave" if problem.safety else " leaves"
         return (
-            f"{said}, and delta = {problem.delta:g}, delta_safety = {problem.delta_safety:g} leave nothing to spend it "
+            f"{said}, and delta = {problem.delta:g}{safely} nothing to spend it "
             "from: whoever states the bounds has no promise left. Ask for a higher confidence."
+        )
+    if not problem.safety:
+        left = less(problem.delta, found.risk)
+        return (
+            f"{said}: whoever states them runs on fresh rows with delta = {left}, and keeps that of {problem.delta:g}."
         )
     return (
         f"{said}: whoever states them runs on fresh rows with delta = {less(problem.delta, found.risk)} and "

@@ -57,7 +57,7 @@ def plan(
             truths[scenario] = [drawn(problem, space, scenario, seed, number) for number in range(runs)]
         else:
             found = posteriors(problem, space, scenario, seed, pilot)
-            truths[scenario] = [drawn_like(problem, space, found, seed, number) for number in range(runs)]
+            truths[scenario] = [drawn_like(problem, space, scenario, found, seed, number) for number in range(runs)]
         check_allowed(problem, truths[scenario])
     cells, better = grid(problem), list(variations(problem))
     total = runs * (len(SCENARIOS) + sum(map(len, cells)) - 1 + len(better))

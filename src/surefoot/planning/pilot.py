@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.planning.scenarios import POSTERIOR, SIZES, Space, Truth, drawn, known_safe, longest
+from surefoot.planning.scenarios import POSTERIOR, SIZES, Space, Truth, drawn, known_safe, longest, strays_in
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.studies.import_tables import MEND, Row, cells_in, checked_rows
@@ -58,16 +58,17 @@ def pilot_in(problem: Problem, table: object) -> Pilot:
     """The rows, as the core sees them."""
     rows = pilot_rows(problem, table, "like")
     readings = [[limit.internal(x) for limit, x in zip(problem.safety, row.readings, strict=True)] for row in rows]
-    observed = np.column_stack([np.array([row.reward for row in rows]), np.array(readings)])
+    observed = np.array([[row.reward, *internal] for row, internal in zip(rows, readings, strict=True)])
     return Pilot(problem.arms[[row.arm for row in rows]], np.array([row.level for row in rows]), observed)
 
 
 def posteriors(problem: Problem, space: Space, scenario: str, seed: int, pilot: Pilot) -> list[Posterior]:
-    """For the reward and each limit, what the rows leave likely in this scenario."""
+    """For the reward and each limit, what the rows leave likely in this scenario. Where means stray, a row tells the
+    law no better than that."""
     sizes = sizes_in(problem, space, scenario, seed)
     still = np.zeros(space.arms.shape[1])
     world = Linear.for_problem(problem, theta_star=still, mu_star=[still] * len(problem.safety))
-    noises = [world.noise, *world.safety_noise.tolist()]
+    noises = np.hypot([world.noise, *world.safety_noise], strays_in(problem, scenario)).tolist()
     rows = pilot.levels[:, np.newaxis] * (pilot.arms @ space.weights)
     found = []
     for size, noise, results in zip(sizes, noises, pilot.observed.T, strict=True):
@@ -89,22 +90,28 @@ def sizes_in(problem: Problem, space: Space, scenario: str, seed: int) -> Floats
     return largest
 
 
-def drawn_like(problem: Problem, space: Space, found: list[Posterior], seed: int, number: int) -> Truth:
+def drawn_like(
+    problem: Problem, space: Space, scenario: str, found: list[Posterior], seed: int, number: int
+) -> Truth:  # fmt: skip
     """The truth of this number: a draw from the posterior that keeps every known level, norm and largest effect."""
     random = np.random.default_rng([seed, POSTERIOR, number])
-    signals = [drawn_signal(problem, space, place, each, random) for place, each in enumerate(found)]
-    return Truth(signals[0], np.array(signals[1:]))
+    strays = strays_in(problem, scenario)
+    signals = [
+        drawn_signal(problem, space, place, each, random, float(strays[place])) for place, each in enumerate(found)
+    ]
+    return Truth(signals[0], np.array(signals[1:]).reshape(-1, problem.arms.shape[1]), strays)
 
 
 def drawn_signal(
-    problem: Problem, space: Space, place: int, found: Posterior, random: np.random.Generator
+    problem: Problem, space: Space, place: int, found: Posterior, random: np.random.Generator, stray: float
 ) -> Floats:  # fmt: skip
     """The first draw of this signal, the reward or a limit, that is allowed."""
     for _ in range(BATCHES):
         for each in found.mean + random.standard_normal((BATCH, space.rank)) @ found.factor.T:
             weights: Floats = space.weights @ each
             stated = problem.reward if place == 0 else problem.safety[place - 1]
-            if longest(problem, weights, stated) >= 1.0 and (place == 0 or known_safe(problem, weights, place - 1)):
+            kept = place == 0 or known_safe(problem, weights, place - 1, stray)
+            if kept and longest(problem, weights, stated, stray) >= 1.0:
                 return weights
     size = "largest effect" if problem.reward.largest is not None else "norm"
     said = f"its {size}" if place == 0 else f"the known safe level for {problem.safety[place - 1].name}"

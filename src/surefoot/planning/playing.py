@@ -17,7 +17,7 @@ from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.problem.norms import without_ends
 from surefoot.simulation import simulate
-from surefoot.worlds import Linear
+from surefoot.worlds import Linear, NearlyLinear
 from surefoot.worlds.statements import broken_statements
 
 
@@ -44,16 +44,17 @@ class Played(NamedTuple):
         return np.where(self.certain, self.spent.astype(np.float64), np.inf)
 
 
-def world_of(problem: Problem, truth: Truth) -> Linear:
-    """The world in which the truth holds, with Gaussian noise as large as is stated or guessed.
+def world_of(problem: Problem, truth: Truth) -> Linear | NearlyLinear:
+    """The world in which the truth holds, with Gaussian noise as large as is stated or guessed. Means that stray from
+    the law hide what is dangerous as long as they can, and make the best option look worse than the others.
 
     That holds of yes/no and bounded readings too: linear truths at random seldom have means that such readings can
     have, and what the policy knows of the noise, its size, is the same.
     """
     signs = np.array([limit.sign for limit in problem.safety])
-    return Linear.for_problem(
-        without_ends(problem), theta_star=truth.reward, mu_star=signs[:, np.newaxis] * truth.limits, name="drawn"
-    )  # fmt: skip
+    mu_star = signs[:, np.newaxis] * truth.limits if problem.safety else None
+    law = Linear.for_problem(without_ends(problem), theta_star=truth.reward, mu_star=mu_star, name="drawn")
+    return NearlyLinear(law, error=truth.strays, name="drawn") if truth.strays.any() else law
 
 
 def allowed(problem: Problem, truth: Truth) -> bool:

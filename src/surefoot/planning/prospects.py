@@ -16,6 +16,7 @@ from surefoot.planning.playing import Played
 from surefoot.policies import Policy
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats, did_you_mean
+from surefoot.problem.norms import is_nearly_linear
 from surefoot.results import QUANTILES, Interval, exact_interval
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ class Plan:
     @property
     def drawn(self) -> str:
         """How the worlds of every scenario were drawn."""
-        return scenarios.DRAWN if self.pilot_rows is None else pilot.DRAWN
+        strays = scenarios.STRAYED if is_nearly_linear(self.problem) else ""
+        return (scenarios.DRAWN if self.pilot_rows is None else pilot.DRAWN) + strays
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data; what is infinite is None."""

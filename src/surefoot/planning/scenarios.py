@@ -14,6 +14,7 @@ from surefoot.core.coordinates import evened
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats
 from surefoot.problem.noise import NoiseLaw
+from surefoot.problem.norms import signals_of
 from surefoot.problem.units import with_unit
 from surefoot.sets.mixtures import finest_difference, largest_value
 
@@ -26,6 +27,11 @@ DRAWN = (
     "limited option is safe is log-uniform. Every known level is safe, and no stated norm or largest effect is "
     "exceeded."
 )
+STRAYS = {KIND: 0.0, MIDDLE: 0.5, HARSH: 1.0}  # how far means stray from the law, as a share of the stated error
+STRAYED = (
+    " Where means are stated to be linear within an error, they stray from the law by none of it in the kind scenario, "
+    "half of it in the middle and all of it in the harsh one, always against whoever trusts the law."
+)
 DIRECTIONS, POSTERIOR, SIZES = 0, 1, 2  # what is drawn: part of the address of a draw
 INSIDE = 1.0 - 1e-9  # of what is allowed: a product that is formed in another order may differ in its last digits
 
@@ -35,6 +41,7 @@ class Truth(NamedTuple):
 
     reward: Floats  # (D,)
     limits: Floats  # (m, D) as the core sees them: the more negative x . mu, the more dangerous the arm
+    strays: Floats  # (1 + m,) how far the mean of each signal is from this law
 
 
 class Space(NamedTuple):
@@ -59,37 +66,47 @@ def space_of(problem: Problem) -> Space:
 
 def drawn(problem: Problem, space: Space, scenario: str, seed: int, number: int) -> Truth:
     """The truth of this number; it does not depend on how many are drawn."""
-    random = np.random.default_rng([seed, DIRECTIONS, number])
-    reward = scaled_reward(problem, space, scenario, random.standard_normal(space.rank))
+    random, strays = np.random.default_rng([seed, DIRECTIONS, number]), strays_in(problem, scenario)
+    reward = scaled_reward(problem, space, scenario, random.standard_normal(space.rank), float(strays[0]))
     limits = []
     for place in range(len(problem.safety)):
         direction, share = random.standard_normal(space.rank), float(random.random())
-        limits.append(scaled_limit(problem, space, scenario, place, direction, share))
-    return Truth(reward, np.array(limits))
+        limits.append(scaled_limit(problem, space, scenario, place, direction, share, float(strays[1 + place])))
+    return Truth(reward, np.array(limits).reshape(-1, problem.arms.shape[1]), strays)
 
 
-def scaled_reward(problem: Problem, space: Space, scenario: str, direction: Floats) -> Floats:
+def strays_in(problem: Problem, scenario: str) -> Floats:
+    """How far the mean of each signal strays from the law, the reward first; never further than half of the largest
+    effect, so that something is left for the law."""
+    shares = [
+        min(STRAYS[scenario] * signal.within, 0.5 * (inf if signal.largest is None else signal.largest))
+        for signal in signals_of(problem)
+    ]
+    return np.array(shares)
+
+
+def scaled_reward(problem: Problem, space: Space, scenario: str, direction: Floats, stray: float) -> Floats:
     """The weights along this direction under which the most affected arm gains what the scenario says at full level."""
     weights, effects = turned(space, direction, 1.0)
     most = float(np.abs(effects).max())
     length = largest_in(problem, scenario) / most if most > 0.0 else 0.0
-    length = min(length, longest(problem, weights, problem.reward))
+    length = min(length, longest(problem, weights, problem.reward, stray))
     return weights * min(length, within_range(problem.reward.law, effects))
 
 
 def scaled_limit(
-    problem: Problem, space: Space, scenario: str, place: int, direction: Floats, share: float
+    problem: Problem, space: Space, scenario: str, place: int, direction: Floats, share: float, stray: float
 ) -> Floats:  # fmt: skip
-    """The weights along this direction under which the most limited arm is safe up to a level from the scenario's
-    range: at this share of it, by ratio."""
+    """The weights along this direction under which the most limited arm is safe, with what strays, up to a level from
+    the scenario's range: at this share of it, by ratio."""
     weights, effects = turned(space, direction, -1.0)
     limit, known = problem.safety[place], problem.safe_level
-    room = np.where(effects < 0.0, limit.eta0 / np.where(effects < 0.0, effects * known, -1.0), inf)
+    room = np.where(effects < 0.0, (limit.eta0 + stray) / np.where(effects < 0.0, effects * known, -1.0), inf)
     most = int(room.argmin())
     low, high = level_range(scenario, float(known[most]))
     level = low * (high / low) ** share
     length = float(room[most]) * float(known[most]) / level if room[most] < inf else 0.0
-    length = min(length * INSIDE, longest(problem, weights, limit))
+    length = min(length * INSIDE, longest(problem, weights, limit, stray))
     return weights * min(length, within_range(limit.law, effects))
 
 
@@ -102,15 +119,15 @@ def turned(space: Space, direction: Floats, sign: float) -> tuple[Floats, Floats
     return (weights, effects) if most * sign >= 0.0 else (-weights, -effects)
 
 
-def known_safe(problem: Problem, weights: Floats, place: int) -> bool:
-    """Whether every arm keeps the limit at its known level under these weights."""
-    return bool((problem.safe_level * (problem.arms @ weights) >= problem.safety[place].eta0).all())
+def known_safe(problem: Problem, weights: Floats, place: int, stray: float) -> bool:
+    """Whether every arm keeps the limit at its known level under these weights, with what strays."""
+    return bool((problem.safe_level * (problem.arms @ weights) >= problem.safety[place].eta0 + stray).all())
 
 
-def longest(problem: Problem, weights: Floats, signal: Reward | Limit) -> float:
-    """How many times as long these weights may be by the stated norm, or the largest effect."""
+def longest(problem: Problem, weights: Floats, signal: Reward | Limit, stray: float) -> float:
+    """How many times as long these weights may be by the stated norm, or the largest effect, with what strays."""
     if signal.largest is not None:
-        most, size = signal.largest, float(np.abs(problem.arms @ weights).max())
+        most, size = signal.largest - stray, float(np.abs(problem.arms @ weights).max())
     else:
         most, size = inf if signal.norm is None else signal.norm, float(np.linalg.norm(problem.basis.T @ weights))
     return inf if most == inf or size == 0.0 else INSIDE * most / size
@@ -148,4 +165,4 @@ def in_words(problem: Problem, scenario: str, *, before_rows: bool = False) -> s
     best = (
         "before the rows, the best effect at full level is about" if before_rows else "the best effect at full level is"
     )
-    return f"{best} {worth}; the most limited option is safe up to a level {levels}."
+    return f"{best} {worth}" + (f"; the most limited option is safe up to a level {levels}." if problem.safety else ".")

@@ -110,10 +110,6 @@ def notes(plan: Plan) -> list[str]:
         f"{noise_in_words(plan.problem)} Unsafe: a mean crossed a limit at least once. Brackets: exact "
         "95 % intervals. Savings: geometric mean and its standard error; runs that are cut off count with the budget."
     )
-    if plan.floors:
-        found.append(
-            "Means are exactly linear in these worlds: what is stated about errors of the law is only paid for."
-        )
     if plan.pilot_rows is not None:
         found.append(
             f"The pilot rows ({plan.pilot_rows:,}) shaped these worlds alone. They are not counted as data: the trials "

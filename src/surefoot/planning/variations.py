@@ -60,13 +60,13 @@ def variations(problem: Problem) -> Iterator[Variation]:
                 changed = restated(problem, place, replace(signal, **changes))
                 yield Variation(f"{name} {field}", with_unit(f"{now:g}", unit), with_unit(f"{less:g}", unit), changed)
     yield from exacter(problem, signals)
-    higher = higher_known(problem)
+    higher = higher_known(problem) if problem.safety else None
     if higher is not None:
         now, better = known_in_words(problem, problem.safe_level), known_in_words(problem, higher)
         yield Variation("safe level", now, better, problem.with_(safe_level=higher))
     epsilon = rounded(MORE * problem.epsilon or finest_difference(problem))
     yield Variation("epsilon", f"{problem.epsilon:g}", f"{epsilon:g}", problem.with_(epsilon=epsilon))
-    for field in ("delta", "delta_safety"):
+    for field in ("delta", "delta_safety") if problem.safety else ("delta",):
         now = getattr(problem, field)
         looser = rounded(LOOSER * now)
         if looser < 1.0:
