@@ -49,7 +49,8 @@ def cell(
         Misbehaving(world, kind, strength, which=which), problem, policy, runs=runs, seed=5, max_pulls=5000, alarm=True
     )  # fmt: skip
     rang = found.pulls[np.array(found.outcomes) == "alarm"]
-    share = f"{100 * len(rang) / runs:.0f} %"
+    percent = 100 * len(rang) / runs
+    share = "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
     return share if not len(rang) else f"{share}, {np.median(rang):.0f}"
 
 

@@ -37,13 +37,15 @@ mathjax3_config = {"options": {"enableMenu": False}}  # the menu would load more
 # Pages with executed cells say so in their header; a cell that fails fails the build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 900  # on a new machine the first pages also compile
 nb_merge_streams = True
+nb_output_stderr = "remove"  # on a new machine it says what is compiled
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # no widgets, so no scripts for them
 
 html_theme = "furo"
 html_title = f"surefoot {version}"
 html_css_files = ["surefoot.css"]
+html_js_files = ["stacked.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -14,7 +14,7 @@ GROUPS = {
     "An experiment that is kept": [
         "create_study", "load_study", "import_study", "list_studies", "delete_study", "Study", "SignedHead",
     ],
-    "Simulation": ["simulate", "Runs", "sweep", "Sweep"],
+    "Simulation": ["simulate", "Runs", "sweep", "Sweep", "compare", "Comparison"],
     "Policies": ["SafeGap", "SafeLinGapE", "LinGapE", "Uniform"],
     "How the paper's policies explore": ["RoundRobin", "UniformRandom", "EOptimal", "UntilConfident"],
     "For policies and worlds of your own": ["kernel"],

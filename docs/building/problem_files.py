@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from words import entries, first_words
 
 import surefoot as sf
-from surefoot.problem.problem import _KEYS, _REQUIRED
+from surefoot.problem.problem import _KEYS
+from surefoot.problem.required import REQUIRED
 
 
 def reference() -> str:
     """All tables of a problem file, in Markdown."""
-    top = [_row(name, name in _REQUIRED, _default(name), words) for name, words in _top_level().items()]
+    top = [_row(name, name in REQUIRED, _default(name), words) for name, words in _top_level().items()]
     parts = ["## At the top", _table(top)]
     for title, kind in (
         ("`[dial]`", sf.Dial),
@@ -55,7 +56,7 @@ def _row(name: str, needed: bool, default: object, words: str) -> str:
 
 
 def _toml(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{value}"' if isinstance(value, str) else str(list(value) if isinstance(value, tuple) else value)
 
 
 def _table(rows: Iterable[str]) -> str:

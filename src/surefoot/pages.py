@@ -1,14 +1,14 @@
 """A page of headings, paragraphs, tables, pictures and commands: one content, as Markdown and as HTML.
 
 Texts are in a small part of Markdown: `code`, and a backslash before a sign that is to stand as it is. Words that users
-chose, such as names and reasons, go through `literal`.
+chose, such as names and reasons, go through `literal`. `aligned` is for tables on a terminal.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
@@ -69,6 +69,14 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Very many lines of plain text, which a page hides behind a few words and does not print."""
+
+    folded: str
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Box:
     """What is to be read first: a line, and more below it."""
 
@@ -83,7 +91,7 @@ class Gallery:
     pictures: Sequence[Picture]
 
 
-Part: TypeAlias = Heading | Paragraph | Points | Table | Picture | Command | Box | Gallery
+Part: TypeAlias = Heading | Paragraph | Points | Table | Picture | Command | Listing | Box | Gallery
 
 COLOURS = {
     "light": "--ground: #fff; --ink: #1a1a1a; --quiet: #555; --line: #d9d9d9; --soft: #f4f5f7; --link: #0072B2; "
@@ -110,6 +118,7 @@ th, td {{ padding: 0.2rem 0.55rem; text-align: right; border-bottom: 1px solid v
 th {{ border-bottom: 2px solid var(--quiet); vertical-align: bottom; white-space: normal; }}
 .text {{ text-align: left; }} tr.marked td {{ background: var(--marked); font-weight: 600; }}
 pre {{ background: var(--soft); padding: 0.7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }}
+.listing pre {{ overflow: auto; max-height: 70vh; font-size: 0.8rem; }}
 figure {{ margin: 1.2rem 0; }} img {{ max-width: 100%; height: auto; }}
 figcaption {{ max-width: 48rem; font-size: 0.92rem; color: var(--quiet); }}
 summary {{ cursor: pointer; color: var(--link); margin: 0.6rem 0; }}
@@ -132,7 +141,7 @@ summary {{ cursor: pointer; color: var(--link); margin: 0.6rem 0; }}
 @media print {{
   body {{ font-size: 10.5pt; margin: 0; max-width: none; }} h2 {{ break-after: avoid; }}
   figure, .box, tr {{ break-inside: avoid; }} .gallery {{ grid-template-columns: 1fr 1fr; }}
-  thead {{ display: table-header-group; }} .wide {{ overflow: visible; }}
+  thead {{ display: table-header-group; }} .wide {{ overflow: visible; }} .listing {{ display: none; }}
   details::details-content {{ content-visibility: visible; height: auto; }} summary {{ list-style: none; }}
 }}
 """
@@ -170,6 +179,9 @@ def markdown_of(part: Part, images: str) -> str:
             return f"![{caption}]({images}{file})\n\n*{caption}*"
         case Command(lines):
             return "\n".join(["```text", *lines, "```"])
+        case Listing(folded, lines):
+            fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+            return "\n".join([f"{folded}:", "", f"{fence}text", *map(in_one_line, lines), fence])
         case Box(texts):
             return "\n>\n".join(f"> {bold(text) if k == 0 else text}" for k, text in enumerate(texts))
         case Gallery(pictures):
@@ -216,6 +228,9 @@ def html_of(part: Part) -> str:
             return '<div class="gallery">' + "".join(map(picture_html, pictures)) + "</div>"
         case Command(lines):
             return f"<pre>{escape(chr(10).join(lines))}</pre>"
+        case Listing(folded, lines):
+            text = escape("\n".join(map(in_one_line, lines)))
+            return f'<details class="listing"><summary>{worded(folded)}</summary><pre>{text}</pre></details>'
 
 
 def picture_html(picture: Picture) -> str:
@@ -265,3 +280,14 @@ def worded(text: str) -> str:
 def unmarked(text: str) -> str:
     """The text where nothing can be marked."""
     return _MARKS.sub(lambda found: found[1] or found[2], text)
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """The lines with their columns below each other, so many of them from the left; none is ever cut short."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [
+            word.ljust(width) if place < left else word.rjust(width)
+            for place, (word, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -1,14 +1,17 @@
 """The report of a study: the answer first, nothing cut off or from elsewhere, no word of a user taken for more."""
 
+import csv
 import json
 import re
 import sys
 import warnings
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import surefoot as sf
@@ -100,6 +103,35 @@ def test_every_trial_is_in_the_table(studies: dict[str, sf.Study], tmp_path: Pat
     study = studies["ended"]
     rows = re.findall(r'data-head="trial">(\d+)</td>', written(study, tmp_path))
     assert list(map(int, rows)) == list(range(1, study.pulls + 1))
+
+
+@pytest.mark.parametrize("count", [1_200, 20_001])
+def test_of_many_trials_all_can_be_read_and_of_very_many_the_way_to_them_is_named(count: int, tmp_path: Path) -> None:
+    """A table ends at the last thousand; the others are lines, or named with the command that writes them."""
+    problem = pumps("pump A", "pump, B", "`both` <b>")
+    study = sf.create_study(problem, name=f"many {count}", storage="memory", seed=7)
+    world = sf.worlds.Linear.for_problem(problem, theta_star=[1.5, 0.3], mu_star=[[4.0, 2.0]])
+    draws = np.random.default_rng(3).standard_normal((count, 2))
+    rows = []
+    for k, (reward, pressure) in enumerate(draws.tolist()):
+        value, danger = world.means(k % 3, 0.2)
+        reading = float(problem.safety[0].reading(danger)) + 0.3 * pressure
+        rows.append({"arm": problem.names[k % 3], "level": 0.2, "reward": value + 0.5 * reward, "safety": reading})
+    study.add(rows, order="fixed beforehand", not_because_of_result=True)
+    page, plain = written(study, tmp_path), written(study, tmp_path, "md")
+    shown = list(map(int, re.findall(r'data-head="trial">(\d+)</td>', page)))
+    assert shown == list(range(count - 999, count + 1))
+    command = f"surefoot study history 'many {count}' --out trials.csv"
+    assert command in unescape(page)
+    assert command in plain
+    listed = re.findall(r'<details class="listing">.*?<pre>(.*?)</pre>', page, flags=re.DOTALL)
+    if count > 20_000:
+        assert not listed
+        return
+    lines = list(csv.reader(unescape(listed[0]).splitlines()))
+    assert lines[0] == ["trial", "option", "level", "reward", "pressure", "state", "remarks"]
+    assert [(int(line[0]), line[1]) for line in lines[1:]] == [(k + 1, problem.names[k % 3]) for k in range(count)]
+    assert unescape(listed[0]) in plain
 
 
 def test_the_page_needs_nothing_else(studies: dict[str, sf.Study], tmp_path: Path) -> None:

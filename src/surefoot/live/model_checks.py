@@ -107,7 +107,9 @@ def watched(problem: Problem, guarantee: Guarantee, level: float) -> Watched:
     reach = np.zeros((n, len(sizes)))
     made = np.ones((n, TESTS), bool)
     made[0, LIMIT], made[1:, LIMIT] = False, guarantee.keeps_limits
-    for s, longest in enumerate(bounded):
+    if not guarantee.linear:  # nothing but the limits is stated that these tests could contradict
+        made[:, :LIMIT] = made[:, LIMIT + 1 :] = False
+    for s, longest in enumerate(bounded if guarantee.linear else ()):
         made[s, NORM] = longest is not None
         if longest is not None:
             with np.errstate(over="ignore", divide="ignore"):

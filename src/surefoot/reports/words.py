@@ -89,13 +89,17 @@ def predictions(problem: Problem, arm: Trace) -> list[tuple[str, str, str, str]]
     return found
 
 
+SAFELY = "chance that any trial at all crosses a limit with its mean (delta safety)"
+
+
 def promise(found: Gathered) -> list[Part]:
     """What is asked for and, at the end, promised; and what it rests on."""
     problem, certificate = found.problem, found.certificate
     rows = [
         ("how far from the best the answer may be (epsilon)", reward_in_words(problem, problem.epsilon)),
         ("chance of a worse answer (delta)", short(problem.delta)),
-        ("chance that any trial at all crosses a limit with its mean (delta safety)", short(problem.delta_safety)),
+        *([] if problem.safety else [("limits", "none were stated")]),
+        *((SAFELY, short(problem.delta_safety)) for _ in problem.safety[:1]),
         *((f"limit: {literal(limit_in_words(limit))}", covered(limit.reading_risk)) for limit in problem.safety),
     ]
     if certificate is not None:

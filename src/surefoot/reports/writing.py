@@ -1,5 +1,8 @@
 """The report of a study as a file: HTML that needs nothing else, or Markdown with its pictures beside it."""
 
+import csv
+import io
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -16,6 +19,7 @@ from surefoot.pages import (
     Command,
     Gallery,
     Heading,
+    Listing,
     Paragraph,
     Part,
     Picture,
@@ -31,7 +35,8 @@ from surefoot.reports.gathering import Gathered, gathered
 from surefoot.studies.study import Study
 
 FORMATS = (".html", ".md")
-TRIALS = 1_000  # rows; a page with more is no page
+TRIALS = 1_000  # rows of a table; a page with more is no page
+LISTED = 20_000  # trials, a short line each
 FOLDED = 25  # rows; more are shown when asked for
 NARROW = 5.4  # inches: a picture that can be read on a phone
 CAPTIONS = {
@@ -93,6 +98,8 @@ def pictures_of(found: Gathered, prefix: str) -> list[Picture]:
         return []
     drawn = []
     for kind, caption in CAPTIONS.items():
+        if kind == "readings" and not found.problem.safety:
+            continue
         light, dark = (
             rendered(plots.KINDS[kind](found.trace, theme=theme, width=NARROW), "svg") for theme in ("light", "dark")
         )
@@ -101,33 +108,47 @@ def pictures_of(found: Gathered, prefix: str) -> list[Picture]:
 
 
 def trials(found: Gathered) -> list[Part]:
-    """The trials, newest last; of very many the last."""
-    history, problem = found.history, found.problem
-    count, signals = len(history["number"]), safety_columns(problem)
-    first = max(0, count - TRIALS)
-    limits = (literal(limit.name) for limit in problem.safety)
-    head = ("trial", "option", "level", "reward", *limits, "state", "remarks")
-    rows = []
-    for k in range(first, count):
-        readings = (number_in(history[name][k]) for name in signals)
-        remark = "; ".join(filter(None, ["imported" if history["imported"][k] else "", history["changes"][k] or ""]))
-        level = float(history["level"][k])
-        shown = level_in_table(problem, level) if level == level else ""
-        rows.append(
-            (
-                str(history["number"][k]), literal(history["name"][k]), shown,
-                number_in(history["reward"][k]), *readings, str(history["state"][k]), literal(remark),
-            )
-        )  # fmt: skip
-    said = f"All {count:,} trials" if first == 0 else f"The last {len(rows):,} of {count:,} trials"
-    if not rows:
+    """The trials, newest last: of many the last in a table and all in short lines, of very many the last alone."""
+    count = len(found.history["number"])
+    if not count:
         return [Heading("Trials"), Paragraph("None yet.")]
-    name = found.status.name
-    command: list[Part] = (
-        [Paragraph("All of them:"), Command([f"surefoot study history {quoted(name)}"])] if first else []
-    )
-    table = Table(head, rows, text_columns=2, text_last=2, folded=said if len(rows) > FOLDED else None, stacks=True)
-    return [Heading("Trials"), table, *command]
+    first, limits = max(0, count - TRIALS), [limit.name for limit in found.problem.safety]
+    head = ("trial", "option", "level", "reward", *limits, "state", "remarks")
+    rows = [list(map(literal, trial_in_words(found, k))) for k in range(first, count)]
+    said = f"All {count:,} trials" if first == 0 else f"The last {len(rows):,} of {count:,} trials"
+    table = Table(
+        list(map(literal, head)), rows, text_columns=2, text_last=2,
+        folded=said if len(rows) > FOLDED else None, stacks=True,
+    )  # fmt: skip
+    return [Heading("Trials"), table, *([] if first == 0 else the_rest(found, head))]
+
+
+def the_rest(found: Gathered, head: Sequence[str]) -> list[Part]:
+    """What a table is too long for: every trial as a line, where a page can hold them; and how to have them exactly."""
+    count = len(found.history["number"])
+    lines = [head, *(trial_in_words(found, k) for k in range(count))] if count <= LISTED else []
+    all_of_them = Listing(f"All {count:,} trials, a line each, separated by commas", [as_csv(each) for each in lines])
+    command = f"surefoot study history {quoted(found.status.name)} --out trials.csv"
+    told = Paragraph("All of them, with every digit, as a table for other programs:")
+    return [*([all_of_them] if lines else []), told, Command([command])]
+
+
+def trial_in_words(found: Gathered, k: int) -> list[str]:
+    """One trial of the history, cell by cell."""
+    history, problem = found.history, found.problem
+    readings = (number_in(history[name][k]) for name in safety_columns(problem))
+    remark = "; ".join(filter(None, ["imported" if history["imported"][k] else "", history["changes"][k] or ""]))
+    level = float(history["level"][k])
+    shown = level_in_table(problem, level) if level == level else ""
+    return [str(history["number"][k]), str(history["name"][k]), shown, number_in(history["reward"][k]), *readings,
+            str(history["state"][k]), remark]  # fmt: skip
+
+
+def as_csv(cells: Sequence[str]) -> str:
+    """The cells as a line of a table whose cells are separated by commas."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
 
 
 def provenance(found: Gathered) -> list[Part]:
