@@ -18,7 +18,7 @@ from surefoot.live.certificate import NOTHING
 from surefoot.played import Traces
 from surefoot.policies import Policy
 from surefoot.policies.guarantee import MEASURED as NO_PROMISE
-from surefoot.policies.guarantee import PROPOSITION_1, WITHOUT_LIMITS
+from surefoot.policies.guarantee import PROPOSITION_1, RESERVE, SAFE_ANSWER, WITHIN_RESERVE, WITHOUT_LIMITS
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.worlds.judge import Arms, Judge, Levels
@@ -242,6 +242,10 @@ def breaks_promise(guarantee: str, judge: Judge, arm: Arms, level: Levels, level
     promises nothing is held against the best without limits."""
     if guarantee in (WITHOUT_LIMITS, NO_PROMISE):
         return judge.is_too_far(arm, level, best=judge.best_without_limits)
+    if guarantee == SAFE_ANSWER:
+        return judge.is_wrong(arm, level)
+    if guarantee == WITHIN_RESERVE and judge.with_reserve is not None:
+        return judge.is_too_far(arm, level, best=judge.with_reserve(RESERVE))
     if guarantee == PROPOSITION_1:
         return judge.is_too_far(arm, level, forgiven=judge.unlearned(levels))
     return judge.is_too_far(arm, level)

@@ -16,7 +16,7 @@ from surefoot.errors import Finished, InvalidInput
 from surefoot.live.audit import mismatches
 from surefoot.live.learner import Learner
 from surefoot.live.scripts import as_script
-from surefoot.policies import OF_THE_FIELD, check_policy
+from surefoot.policies import OF_THE_FIELD, RACING, SafeLinear, SafeMonotonic, check_policy
 
 
 def replayed(problem: sf.Problem, policy: Any, script: Script, seed: int = 0) -> tuple[Learner, Answers]:
@@ -49,9 +49,10 @@ def test_a_replay_ends_where_the_live_session_ended(policy: Any, open_at_once: i
 def test_every_policy_can_be_replayed_and_asked_for_several(kind: Any) -> None:
     """Those of the field in plain Python, since each takes half a minute to compile, and for the best arm itself."""
     _, problem = arena()
-    of_the_field = kind in OF_THE_FIELD
-    with interpreting() if of_the_field else nullcontext():
-        problem = problem.with_(epsilon=0.0) if of_the_field else problem
+    if kind in (SafeLinear, SafeMonotonic):
+        problem = problem.with_(arms=np.eye(4), level_grid=None)  # which take arms for independent doses
+    with nullcontext() if kind in RACING else interpreting():
+        problem = problem.with_(epsilon=0.0) if kind in OF_THE_FIELD else problem
         live = sf.Session(problem, kind(), seed=1)
         script = drive(live, 40, 3, np.random.default_rng(2))
         learner, answers = replayed(problem, kind(), script, seed=1)

@@ -298,7 +298,7 @@ def test_a_missing_key_is_named(key):
         (table(reward={"norm": 1}), "reward.noise", "sub-Gaussian"),
         (table(reward=3), "reward", "noise"),
         (table(reward={"noise": True, "norm": 1}), "reward.noise", "sub-Gaussian"),
-        (table(safety=[]), "safety", "Limit"),
+        (table(safety=[]), "safety", "limits"),
         (table(safety=3), "safety", "[[safety]]"),
         (table(safety="qos"), "safety", "[[safety]]"),
         (table(safety=[3]), "safety[0]", "name, noise"),
@@ -341,7 +341,10 @@ json_values = st.recursive(
 
 @pytest.mark.filterwarnings("ignore::surefoot.errors.NotSpanningWarning")
 @settings(deadline=None, max_examples=400)
-@given(st.sampled_from([*table(), "max_level", "level_grid", "max_step", "names", "regularization"]), json_values)
+@given(
+    st.sampled_from([*table(), "max_level", "level_grid", "max_step", "names", "regularization", "calibrated_by"]),
+    json_values,
+)
 def test_any_value_anywhere_is_either_taken_or_refused_by_name(key, value):
     try:
         problem = Problem.from_dict(table(**{key: value}))

@@ -1,5 +1,6 @@
 """Reopening recomputes every decision: what was edited or decided by another version is named, and stays."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,19 @@ def test_an_edited_decision_is_named_by_its_number_and_stays(study: sf.Study, nu
     assert again.history["asked_level"][number - 1] == found[0].stored_level
     assert again.status().mismatches == len(found)
     assert f"pull {number} was" in "\n".join(check_storage(study.storage).faults)
+
+
+def test_an_edited_decision_is_told_in_the_units_of_the_dial(tmp_path: Path) -> None:
+    problem = sf.worlds.limited().default_problem().with_(dial=sf.Dial("mg", 40), safe_level="8 mg")
+    study = sf.create_study(problem, name="power", storage=f"sqlite:///{tmp_path / 'doses.db'}", seed=1)
+    pull = study.ask()
+    study.tell(pull, reward=0.1, safety=0.0)
+    forge(study, "UPDATE surefoot_events SET level = level / 2 WHERE kind = 'ask' AND number = 1")
+    with pytest.warns(AuditWarning, match="pull 1 was"):
+        again = sf.load_study("power", study.storage)
+    (found,) = again.audit().mismatches
+    assert str(found) == f"pull 1 was {pull.name} at 4 mg (level 0.1), and {pull.name} at 8 mg (level 0.2) was due"
+    assert json.loads(json.dumps(again.audit().to_dict()))["mismatches"][0]["stored_at"] == "4 mg (level 0.1)"
 
 
 def test_an_edited_result_shows_in_the_decisions_after_it(study: sf.Study) -> None:

@@ -489,8 +489,8 @@ def test_a_snapshot_of_another_source_is_thrown_away(place: str, monkeypatch: py
 def test_the_source_is_every_file_that_decides() -> None:
     package = Path(sf.__file__).parent
     assert {path.parent.name for path in package.glob("*/*.py")} - set(snapshots.DECIDES) == {
-        "bridges", "calibration", "cli", "planning", "plots", "reports", "reproduction", "sweeping", "testing",
-        "theory", "worlds",
+        "bridges", "calibration", "cli", "comparing", "planning", "plots", "reports", "reproduction", "sweeping",
+        "testing", "theory", "worlds",
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from surefoot import worlds
 from surefoot.errors import InvalidInput
+from surefoot.problem import Dial
 from surefoot.theory import report
 
 EVERY_WORLD = pytest.mark.parametrize("name", worlds.WORLDS)
@@ -54,6 +55,19 @@ def test_the_papers_problem_reads_as_expected() -> None:
     assert found.uniform_level_confidence == 0.001
     assert any("union over rounds" in note for note in found.notes)
     assert any("up to the first unsafe one" in note and "both deltas go to 0" in note for note in found.notes)
+
+
+def test_levels_are_said_in_the_units_of_the_dial() -> None:
+    world = worlds.hard()
+    plain, dosed = (
+        report(world.default_problem().with_(dial=dial), world, tolerance=0.01) for dial in (None, Dial("mg", 40))
+    )
+    before, after = dict(plain.lines()), dict(dosed.lines())
+    assert before["quickest answer"] == "a1 at level 1"
+    assert after["quickest answer"] == "a1 at 40 mg (level 1)"
+    assert "a2 97.6% at level 0.5, " in before["oracle allocation"]
+    assert "a2 97.6% at 20 mg (level 0.5), " in after["oracle allocation"]
+    assert json.loads(json.dumps(dosed.to_dict()))["lower_bound"]["at"] == "40 mg (level 1)"
 
 
 def test_level_confidence_by_both_ways_is_reported_where_both_exist() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_worlds import ARMS, linear, made_for_a_problem
 from surefoot import worlds
 from surefoot.errors import InvalidInput
-from surefoot.problem import Limit, Reward
+from surefoot.problem import Arm, Limit, Reward
 
 
 def refused(field: str, **changes: object) -> None:
@@ -155,7 +155,6 @@ def test_bad_worlds_are_refused_by_name() -> None:
     refused("mu_star", mu_star=[1.0, 2.0, 3.0])
     refused("mu_star", mu_star=[[1.0, 2.0], [3.0]])
     refused("mu_star", mu_star=0.5)
-    refused("mu_star", mu_star=[])
     refused("mu_star", mu_star=np.zeros((2, 2, 2)))
     refused("noise", noise=0.0)
     refused("noise", noise=True)
@@ -166,3 +165,30 @@ def test_bad_worlds_are_refused_by_name() -> None:
     refused("limit", limit=float("nan"))
     refused("distribution", distribution="cauchy")
     refused("name", name="")
+
+
+def test_without_mu_star_there_are_no_limits() -> None:
+    for without in ({}, {"mu_star": None}, {"mu_star": []}):
+        world = worlds.Linear([[1.0, 0.0], [0.0, -1.0]], theta_star=[1.0, 0.5], **without)
+        assert world.signals == 0
+        assert world.best_levels().tolist() == [1.0, 1.0]
+        assert world.is_safe(1, 1.0)
+        assert "no limits" in repr(world)
+    problem = world.default_problem()
+    assert problem.safety == ()
+    assert world.best_value(problem) == 1.0
+    assert world.judge(problem).best_without_limits == 1.0
+    assert worlds.Linear.for_problem(problem, theta_star=[1.0, 0.5]).default_problem() == problem
+    with pytest.raises(InvalidInput, match="are 0 limits"):
+        linear().matches(problem.with_(arms=linear().arms))
+
+
+def test_marks_of_arms_go_to_the_problems_of_a_world() -> None:
+    goal = Arm([1.0, 1.0], pullable=False, safe_level=0.1)
+    world = worlds.Linear([[1.0, 0.0], [0.0, 1.0], goal], theta_star=[1.0, 0.5], mu_star=[-0.5, 0.1])
+    problem = world.problem(epsilon=0.1, delta=0.05, delta_safety=0.05, safe_level=0.2)
+    assert problem.pullable.tolist() == [True, True, False]
+    assert problem.safe_level.tolist() == [0.2, 0.2, 0.1]
+    unmarked = world.problem(epsilon=0.1, delta=0.05, delta_safety=0.05, safe_level=0.2, pullable=[True] * 3)
+    assert unmarked.pullable.all()
+    assert worlds.Linear.for_problem(problem, theta_star=[1.0, 0.5], mu_star=[0.5, -0.1]).marks.pullable == {2: False}

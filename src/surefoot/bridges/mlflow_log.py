@@ -55,9 +55,10 @@ class LogToMlflow:
 def parameters_of(study: "Study") -> dict[str, Any]:
     """What was asked for."""
     problem = study.problem
+    safely = {"delta_safety": problem.delta_safety} if problem.safety else {}
     return {
         "study": study.name, "policy": study.policy.name, "arms": problem.size, "epsilon": problem.epsilon,
-        "delta": problem.delta, "delta_safety": problem.delta_safety, "seed": study.seed,
+        "delta": problem.delta, **safely, "seed": study.seed,
     }  # fmt: skip
 
 
@@ -65,7 +66,8 @@ def metrics_of(study: "Study", pull: "Pull") -> dict[str, float]:
     """What was read, and how far the study is."""
     told, names = study.result(pull), [f"safety.{limit.name}" for limit in study.problem.safety]
     gap = {} if pull.gap is None else {"gap": pull.gap}
+    margin = {"margin": pull.margin} if names else {}
     if told is None:  # held back as implausible, or voided meanwhile
-        return {"level": pull.level, "margin": pull.margin, **gap}
+        return {"level": pull.level, **margin, **gap}
     readings = dict(zip(names, told.readings, strict=True))
-    return {"reward": told.reward, "level": told.level, "margin": pull.margin, **readings, **gap}
+    return {"reward": told.reward, "level": told.level, **margin, **readings, **gap}

@@ -9,9 +9,12 @@ import numpy as np
 from surefoot.core.records import Answers, Script
 from surefoot.core.types import PULL, Indices
 from surefoot.errors import counted
+from surefoot.problem import Problem
+from surefoot.problem.units import level_in_words
 
 SHOWN = 3  # mismatches that a message names
 ROUNDING = 1e-9  # by this share a level may differ: the same formulas round differently in another order
+DIGITS = 12  # of levels that are told: so many that two which differ by more than rounding look different
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,12 @@ class Mismatch:
     stored_level: float
     name: str | None  # None: nothing was due, the study had ended
     level: float | None
+    stored_at: str  # both levels in words, in the units of the dial
+    at: str | None
 
     def __str__(self) -> str:
-        due = "no pull at all" if self.name is None else f"{self.name} at level {self.level!r}"
-        return f"pull {self.number} was {self.stored_name} at level {self.stored_level!r}, and {due} was due"
+        due = "no pull at all" if self.name is None else f"{self.name} at {self.at}"
+        return f"pull {self.number} was {self.stored_name} at {self.stored_at}, and {due} was due"
 
 
 @dataclass(frozen=True)
@@ -93,18 +98,20 @@ def mismatches(script: Script, answers: Answers) -> Indices:
     return np.flatnonzero(due & ~same)
 
 
-def mismatches_in(names: Sequence[str], numbers: Sequence[int], script: Script, answers: Answers) -> list[Mismatch]:
+def mismatches_in(problem: Problem, numbers: Sequence[int], script: Script, answers: Answers) -> list[Mismatch]:
     """The pulls of the script, one number a row, whose stored arm or level is not the one recomputed."""
     found = []
     for row in mismatches(script, answers).tolist():
-        due = answers.status[row] == PULL
+        due, asked, level = answers.status[row] == PULL, float(script.asked[row]), float(answers.level[row])
         found.append(
             Mismatch(
-                numbers[row],
-                names[script.arm[row]],
-                float(script.asked[row]),
-                names[answers.arm[row]] if due else None,
-                float(answers.level[row]) if due else None,
+                number=numbers[row],
+                stored_name=problem.names[script.arm[row]],
+                stored_level=asked,
+                name=problem.names[answers.arm[row]] if due else None,
+                level=level if due else None,
+                stored_at=level_in_words(problem.dial, asked, DIGITS),
+                at=level_in_words(problem.dial, level, DIGITS) if due else None,
             )
         )
     return found

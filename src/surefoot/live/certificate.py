@@ -48,11 +48,11 @@ class Certificate:
     arm: int  # -1: the null pull
     name: str
     level: float
-    guarantee: str  # "within-epsilon", "proposition-1" or "without-limits"
+    guarantee: str  # "within-epsilon", "proposition-1", "without-limits", ...
     confidence: float  # the promise about the value holds with at least this probability
     epsilon: float
     delta: float
-    delta_safety: float
+    delta_safety: float  # 0 where no limits were stated
     gap: float  # B(t) when it stopped
     pulls: int
     keeps_limits: bool
@@ -220,7 +220,7 @@ def numbers_of(certificate: Certificate) -> list[tuple[str, str]]:
         ("epsilon", f"{certificate.epsilon:g}"),
         ("gap at stop", f"{certificate.gap:.6g}"),
         ("delta", f"{certificate.delta:g}"),
-        ("delta_safety", f"{certificate.delta_safety:g}"),
+        *([("delta_safety", f"{certificate.delta_safety:g}")] if certificate.delta_safety else []),
         ("pulls", f"{certificate.pulls:,}"),
     ]
     if certificate.overshoots:

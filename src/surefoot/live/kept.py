@@ -186,7 +186,8 @@ class KeptResults:
         left = self._place(but)
         if left is not None and left < count:
             rows = np.delete(rows, left)
-        observed = np.column_stack([self._floats(self._rewards)[rows], internal(problem, bytes(self._readings))[rows]])
+        readings = internal(problem, bytes(self._readings), len(self.numbers))
+        observed = np.column_stack([self._floats(self._rewards)[rows], readings[rows]])
         levels, arms = self._floats(self._levels)[rows], np.array(self._arms, np.int64)[rows]
         steps = np.full(len(rows), LEARNED, np.int64)
         numbers = array("q", np.array(self.numbers, np.int64)[rows].tobytes())

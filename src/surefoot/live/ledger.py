@@ -509,4 +509,4 @@ class Ledger:
             raise Impossible(f"holds numbers of pull {broken} that nobody can have told", broken)
         answers = self.learner.replay(script)
         self._replayed = True
-        self.mismatches += mismatches_in(self.problem.names, self._page.numbers, script, answers)
+        self.mismatches += mismatches_in(self.problem, self._page.numbers, script, answers)

@@ -52,7 +52,7 @@ class Pull:
     name: str
     level: float
     phase: Phase
-    margin: float  # certified distance to the nearest limit; at least 0 for a policy that keeps limits
+    margin: float  # certified distance to the nearest limit, at least 0 for a policy that keeps limits; inf without any
     leader: str | None  # None while exploring
     challenger: str | None
     gap: float | None  # the most by which the challenger might beat the leader

@@ -18,7 +18,7 @@ STORED = np.dtype("<f8")
 PLAIN = (float, int, list, tuple)
 
 
-def measured(problem: Problem, reward: object, safety: Safety) -> tuple[float, list[float]]:
+def measured(problem: Problem, reward: object, safety: Safety = ()) -> tuple[float, list[float]]:
     """The reward and the readings in the order of the limits, in the user's units; what cannot be is refused."""
     return measured_reward(problem, reward), measured_readings(problem, safety)
 
@@ -32,7 +32,7 @@ def measured_reward(problem: Problem, reward: object) -> float:
 
 
 def measured_readings(problem: Problem, safety: Safety) -> list[float]:
-    """The readings in the order of the limits."""
+    """The readings in the order of the limits; none where there are none."""
     names = [limit.name for limit in problem.safety]
     if type(safety) in PLAIN:  # by far the most, and to look further costs as much as all the rest
         readings: list[Any] = list(safety) if isinstance(safety, list | tuple) else [safety]
@@ -45,6 +45,9 @@ def measured_readings(problem: Problem, safety: Safety) -> list[float]:
         readings = [safety[name] for name in names]
     else:
         readings = list(np.atleast_1d(np.asarray(safety, dtype=object)))
+    if readings and not names:
+        remedy = "Leave safety out, or pass an empty list."
+        raise InvalidInput("safety", safety, "is told, and the problem states no limits", remedy)
     if len(readings) != len(names):
         raise InvalidInput(
             "safety", safety, f"must have {len(names)} value(s), one for each of {', '.join(names)}",
@@ -78,10 +81,17 @@ def unpacked(content: bytes) -> Floats:
     return np.frombuffer(content, STORED).astype(np.float64)
 
 
-def internal(problem: Problem, content: bytes) -> Floats:
-    """The stored readings of some pulls, one row each, as the core sees them."""
-    readings = unpacked(content).reshape(-1, len(problem.safety))
-    return np.column_stack([limit.internal(readings[:, s]) for s, limit in enumerate(problem.safety)])
+def in_rows(problem: Problem, content: bytes, count: int) -> Floats:
+    """The stored readings of so many pulls, one row each, as they were told."""
+    return unpacked(content).reshape(count, len(problem.safety))
+
+
+def internal(problem: Problem, content: bytes, count: int) -> Floats:
+    """The stored readings of so many pulls, one row each, as the core sees them."""
+    readings = in_rows(problem, content, count)
+    for s, limit in enumerate(problem.safety):
+        readings[:, s] = limit.internal(readings[:, s])
+    return readings
 
 
 def is_result(level: object, reward: object, readings: object, limits: int) -> bool:

@@ -91,7 +91,7 @@ class ScriptWriter:
         try:
             applied[rows] = self._levels[:told]
             observed[rows, 0] = self._rewards[:told]
-            observed[rows, 1:] = internal(problem, b"".join(self._readings[:told]))
+            observed[rows, 1:] = internal(problem, b"".join(self._readings[:told]), told)
             sound = np.isfinite(observed[rows]).all(axis=1) & (applied[rows] >= 0.0) & (applied[rows] <= 1.0)
         except (TypeError, ValueError):
             each = zip(self._levels[:told], self._rewards[:told], self._readings[:told], strict=True)

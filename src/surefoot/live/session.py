@@ -88,7 +88,7 @@ class Session:
         pull: Pull | int,
         *,
         reward: float,
-        safety: Safety,
+        safety: Safety = (),
         level: float | str | None = None,
         confirm: bool = False,
     ) -> None:

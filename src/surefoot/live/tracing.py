@@ -17,7 +17,7 @@ from surefoot.core.types import DECIDING, Decision
 from surefoot.errors import InvalidInput
 from surefoot.live.kept import KeptResults
 from surefoot.live.learner import Learner
-from surefoot.live.readings import unpacked
+from surefoot.live.readings import in_rows
 from surefoot.live.scripts import as_script
 from surefoot.live.trace import NOBODY, Counts, Trace
 from surefoot.problem import Problem
@@ -42,7 +42,7 @@ class Results(NamedTuple):
 def results_kept(problem: Problem, kept: KeptResults, count: int) -> Results:
     """The first so many results that an account has kept, with the values of now."""
     script, numbers = kept.script(problem, count)
-    readings = unpacked(kept.columns()[-1]).reshape(-1, len(problem.safety))[:count]
+    readings = in_rows(problem, kept.columns()[-1], len(kept.numbers))[:count]
     return Results(np.array(numbers, np.int64), script.arm, script.applied, script.observed, readings)
 
 

@@ -2,6 +2,7 @@
 
 from surefoot.problem.dial import Dial
 from surefoot.problem.limits import Limit, Reward
+from surefoot.problem.marked_arms import Arm
 from surefoot.problem.problem import Problem
 
-__all__ = ["Dial", "Limit", "Problem", "Reward"]
+__all__ = ["Arm", "Dial", "Limit", "Problem", "Reward"]

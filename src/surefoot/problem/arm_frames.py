@@ -43,7 +43,8 @@ def name_column(columns: list[str], where: str) -> int:
         remedy = f"Call the column that names the arms {NAME_COLUMN!r}. " + near.replace("Did you mean", "Is it")
         if len(columns) == 1 and ";" in columns[0]:
             remedy = "Separate the columns by commas instead of semicolons."
-        raise InvalidInput("arms", where, f"has no column {NAME_COLUMN!r}", remedy.strip())
+        reason = f"has no column {NAME_COLUMN!r}" if columns else f"is empty, and has no column {NAME_COLUMN!r}"
+        raise InvalidInput("arms", where, reason, remedy.strip())
     return columns.index(NAME_COLUMN)
 
 

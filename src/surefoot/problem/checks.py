@@ -17,6 +17,7 @@ from surefoot.characters import is_printable
 from surefoot.errors import ABSENT, InvalidInput, counted
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 LARGEST = 1e100  # squares and their sums stay far from overflow below this,
 SMALLEST = 1e-100  # and far from vanishing above this
@@ -113,6 +114,21 @@ def per_arm(field: str, value: object, names: Sequence[str], remedy: str) -> Flo
             raise InvalidInput(field, value, reason, remedy)
         return result
     return np.full(len(names), number(field, value, remedy), dtype=np.float64)
+
+
+def flag_per_arm(field: str, value: object, names: Sequence[str], remedy: str) -> Flags:
+    """True or False per arm, from one for each in the order of the arms, or a mapping by name that may leave out arms
+    for which it is True."""
+    if isinstance(value, Mapping):
+        known_keys(field, value, names)
+        value = [value.get(name, True) for name in names]
+    listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(listed, list | tuple) or len(listed) != len(names):
+        raise InvalidInput(field, value, f"must hold True or False for each of {counted(len(names), 'arm')}", remedy)
+    for name, each in zip(names, listed, strict=True):
+        if not isinstance(each, bool | np.bool_):
+            raise InvalidInput(f"{field} of arm {name!r}", each, "must be True or False", remedy)
+    return np.array(listed, dtype=np.bool_)
 
 
 def check_count(field: str, value: object, remedy: str = "For example 1000.") -> int:

@@ -256,10 +256,10 @@ def _stated(**optional: object) -> dict[str, object]:
 
 
 def checked_limits(safety: object) -> tuple[Limit, ...]:
-    """The limits, at least one, each with a name of its own."""
+    """The limits, each with a name of its own; none where nothing must keep one."""
     limits = (safety,) if isinstance(safety, Limit) else safety
-    if not isinstance(limits, list | tuple) or not limits:
-        raise InvalidInput("safety", safety, "must hold at least one limit", _LIMITS)
+    if not isinstance(limits, list | tuple):
+        raise InvalidInput("safety", safety, "must be a list of limits", _LIMITS)
     seen: set[str] = set()
     for i, limit in enumerate(limits):
         if not isinstance(limit, Limit):

@@ -43,7 +43,7 @@ def bounds_of(problem: Problem) -> Bounds:
             reason = f"is stated where reward.{kind} is, and what is asked for leans on bounds of one kind"
             raise InvalidInput(f"{owner}.{LARGEST if kind == NORM else NORM}", other, reason, ONE_KIND)
         if size is None:
-            raise InvalidInput(f"{owner}.{kind}", ABSENT, "is not stated, and what is asked for leans on it", REMEDY)
+            raise InvalidInput(f"{owner}.{kind}", ABSENT, "what is asked for leans on it", REMEDY)
         found.append(size)
     return Bounds(kind, np.array(found))
 

@@ -10,21 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Never
 
-from surefoot.errors import ABSENT, InvalidInput, NotSpanningWarning, counted
+from surefoot.errors import InvalidInput, NotSpanningWarning, counted
 from surefoot.files import as_path
 from surefoot.problem.arms import ArmTable, read_arms, renamed
-from surefoot.problem.checks import Floats, did_you_mean, frozen, known_keys
+from surefoot.problem.checks import Flags, Floats, did_you_mean, frozen, known_keys
 from surefoot.problem.dial import Dial, dial_in
 from surefoot.problem.dial_settings import stated_step
 from surefoot.problem.files import read_table, write_table
 from surefoot.problem.fingerprints import digest_of
 from surefoot.problem.hints import HINTS
 from surefoot.problem.limits import Limit, Reward
+from surefoot.problem.marked_arms import unmarked
 from surefoot.problem.names import Names
-from surefoot.problem.settings import checked_settings, compact_levels
+from surefoot.problem.required import REQUIRED, arms_in, check_given
+from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels
 from surefoot.problem.showing import card_of
 from surefoot.problem.signal_tables import limits_in, reward_in
-from surefoot.problem.span import Span, span_of
+from surefoot.problem.span import Span, check_reached, span_of
 from surefoot.problem.units import with_unit
 
 __all__ = ["Limit", "Problem", "Reward"]
@@ -37,17 +39,21 @@ class Problem:
                   or Parquet file with one, or a path to a .npy file of rows. That, or a numpy memmap that is only read,
                   stays where it is and is not copied: the file must not change as long as the problem is used
     reward        what is to be as large as possible, a `Reward`
-    safety        what must keep a limit: a `Limit`, or one for each reading
+    safety        what must keep a limit: a `Limit`, or one for each reading; [] or left out where nothing must. Then
+                  all levels are at the top of the dial, and neither delta_safety nor safe_level is stated
     names         of the arms, where they are rows without names
     dial          what is set in real units, `Dial("mg", full=40)`: a level may then be text with the unit, "20 mg"
     safe_level    where every arm is known to be safe, rounded down to the grid: a number, or for each arm, or by name
     level_grid    the levels that the dial can take; None when it takes them all
+    pullable      False for arms that may be the answer and cannot be tried: one for each arm, or by name
     max_level     the highest level ever to be used, one number or one for each arm
     max_step      the largest increase of an arm's level between its pulls; as text, of its setting
     epsilon       how far from the best the answer may be
     delta         the chance that the answer may be worse than that
     delta_safety  the chance that any pull at all may be unsafe
     regularization  lambda of the paper's policies; SafeGap does without
+    calibrated_by  marks of the pilot rows by which it was stated, as `surefoot calibrate` writes them: a study of the
+                  problem does not take these rows as data
 
     Arms that do not span their space are handled in coordinates of their span (`features`, by `basis`), and a
     `NotSpanningWarning` says so; a direction counts when its singular value is above max(K, D) * 2.2e-16 times the
@@ -55,9 +61,9 @@ class Problem:
     """
 
     __slots__ = (
-        "__weakref__", "_fingerprint", "arms", "basis", "delta", "delta_safety", "dial", "epsilon",
-        "features", "level_grid", "max_level", "max_setting_step", "max_step", "names", "rank", "regularization",
-        "reward", "safe_level", "safety", "spans",
+        "__weakref__", "_fingerprint", "arms", "basis", "calibrated_by", "delta", "delta_safety", "dial", "epsilon",
+        "features", "level_grid", "max_level", "max_setting_step", "max_step", "names", "pullable", "rank",
+        "regularization", "reward", "safe_level", "safety", "spans",
     )  # fmt: skip
 
     names: Names  # read like a tuple
@@ -68,7 +74,8 @@ class Problem:
     spans: bool
     reward: Reward
     safety: tuple[Limit, ...]
-    safe_level: Floats  # (K,)
+    safe_level: Floats  # (K,) without limits the top of the dial
+    pullable: Flags  # (K,)
     max_level: Floats  # (K,)
     level_grid: tuple[float, ...]  # ascending; empty when every level can be set
     max_step: float | None  # in level; of a step in settings on a curve, where it is largest
@@ -76,35 +83,40 @@ class Problem:
     dial: Dial | None
     epsilon: float
     delta: float
-    delta_safety: float
+    delta_safety: float  # 0 without limits
     regularization: float
+    calibrated_by: tuple[str, ...]
     _fingerprint: str | None
 
     def __init__(
         self,
         arms: object,
         reward: Reward,
-        safety: Limit | Sequence[Limit],
+        safety: Limit | Sequence[Limit] = (),
         *,
-        safe_level: object,
         epsilon: float,
         delta: float,
-        delta_safety: float,
+        delta_safety: float | None = None,
+        safe_level: object = None,
+        pullable: object = None,
         regularization: float = 1.0,
         dial: Dial | None = None,
         level_grid: object = None,
         max_level: object = 1.0,
         max_step: float | str | None = None,
+        calibrated_by: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
         **unknown: Never,
     ) -> None:
         known_keys("", unknown, _KEYS, HINTS)
-        table = read_arms(arms, names)
+        plain, marks = unmarked(arms)
+        table = read_arms(plain, names)
         span = span_of(table.features)
         settings = {
             "reward": reward, "safety": safety, "safe_level": safe_level, "epsilon": epsilon, "delta": delta,
             "delta_safety": delta_safety, "regularization": regularization, "level_grid": level_grid,
-            "max_level": max_level, "max_step": max_step, "dial": dial,
+            "max_level": max_level, "max_step": max_step, "dial": dial, "calibrated_by": calibrated_by,
+            "pullable": pullable, "marks": marks,
         }  # fmt: skip
         self._settle(table, span, settings)
         if not span.spans:
@@ -127,13 +139,11 @@ class Problem:
             raise InvalidInput("table", table, "must be a mapping", "Pass what Problem.to_dict gives.")
         given = {key: value for key, value in table.items() if key not in _KEYS_OF_OTHERS}
         known_keys("", given, (*_KEYS, "arms_file"), HINTS)
-        given["arms"] = _arms_in(given, Path(folder))
+        given["arms"] = arms_in(given, Path(folder))
         given.pop("arms_file", None)
-        for key, remedy in _REQUIRED.items():
-            if key not in given:
-                raise InvalidInput(key, ABSENT, "is required", remedy)
+        check_given(given)
         given["reward"] = reward_in(given["reward"])
-        given["safety"] = limits_in(given["safety"])
+        given["safety"] = limits_in(given.get("safety", ()))
         if given.get("dial") is not None:
             given["dial"] = dial_in(given["dial"])
         return cls(**given)  # type: ignore[arg-type]  # the constructor checks every type itself
@@ -155,6 +165,8 @@ class Problem:
         """A copy with these changes, checked anew; new arms bring their own names."""
         known_keys("", changes, _KEYS, HINTS)
         settings = {**self._settings(), **changes}
+        if "safety" in changes and changes["safety"] in ([], ()):  # what was stated for the limits goes with them
+            settings = {key: value for key, value in settings.items() if key in changes or key not in OF_LIMITS}
         arms, names = settings.pop("arms", None), settings.pop("names", None)
         if "arms" in changes:
             return type(self)(arms, names=names, **settings)  # type: ignore[arg-type]
@@ -191,6 +203,7 @@ class Problem:
             "features": arms if span.spans else frozen(span.features),
             "_fingerprint": None,
         }  # fmt: skip
+        check_reached(content["features"], content["pullable"], table.names)  # type: ignore[arg-type]
         for name, value in content.items():
             object.__setattr__(self, name, value)
 
@@ -205,17 +218,22 @@ class Problem:
     def plain_settings(self) -> dict[str, object]:
         """The settings as plain numbers and lists; levels as one number where they are all the same."""
         optional = {
+            "pullable": None if self.pullable.all() else self.pullable.tolist(),
             "level_grid": list(self.level_grid) or None,
             "max_step": stated_step(self.dial, self.max_setting_step, self.max_step),
             "dial": None if self.dial is None else self.dial.to_dict(),
+            "calibrated_by": list(self.calibrated_by) or None,
         }
-        return {
+        always = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "delta_safety": self.delta_safety,
             "regularization": self.regularization,
             "safe_level": compact_levels(self.safe_level),
             "max_level": compact_levels(self.max_level),
+        }
+        return {
+            **{key: value for key, value in always.items() if self.safety or key not in OF_LIMITS},
             **{key: value for key, value in optional.items() if value is not None},
         }
 
@@ -253,36 +271,18 @@ class Problem:
         limits = ", ".join(
             f"{x.name} {'>=' if x.sign > 0 else '<='} {with_unit(f'{x.limit:g}', x.unit)}" for x in self.safety
         )
+        safely = f", delta_safety={self.delta_safety:g}" if self.safety else ""
         return (
-            f"Problem({counted(self.size, 'arm')} in {counted(self.rank, 'dimension')}, {limits}, "
-            f"epsilon={self.epsilon:g}, delta={self.delta:g}, delta_safety={self.delta_safety:g})"
+            f"Problem({counted(self.size, 'arm')} in {counted(self.rank, 'dimension')}, {limits or 'no limits'}, "
+            f"epsilon={self.epsilon:g}, delta={self.delta:g}{safely})"
         )
 
 
-_REQUIRED = {
-    "reward": "Add a table [reward] with noise.",
-    "safety": "Add a table [[safety]] with name, at_least or at_most, and noise.",
-    "safe_level": "Give a level, above 0 and up to 1, at which every arm is known to be safe.",
-    "epsilon": "Choose how far from the best the answer may be, for example 0.01.",
-    "delta": "Choose the chance of an answer further off than epsilon, for example 0.05.",
-    "delta_safety": "Choose the chance of any unsafe pull, for example 0.05.",
-}
-_KEYS = (*_REQUIRED, "arms", "names", "regularization", "level_grid", "max_level", "max_step", "dial")
+_KEYS = (
+    *REQUIRED, "safety", "safe_level", "delta_safety", "pullable", "arms", "names", "regularization", "level_grid",
+    "max_level", "max_step", "dial", "calibrated_by",
+)  # fmt: skip
 _KEYS_OF_OTHERS = ("world", "policy")
-
-
-def _arms_in(table: Mapping[str, object], folder: Path) -> object:
-    """What the constructor takes as arms, from a table with either `arms` or `arms_file`."""
-    remedy = "Write a table [arms] with name = [features], or arms_file = 'arms.csv'."
-    if "arms" not in table and "arms_file" not in table:
-        raise InvalidInput("arms", ABSENT, "is required", remedy)
-    if "arms" in table and "arms_file" in table:
-        raise InvalidInput("arms_file", table["arms_file"], "must be left out when there are arms already", remedy)
-    if "arms_file" in table:
-        return folder / as_path("arms_file", table["arms_file"])
-    if isinstance(table["arms"], str):
-        raise InvalidInput("arms", table["arms"], "must be features", "To name a file, write arms_file instead.")
-    return table["arms"]
 
 
 def _span_notice(problem: Problem) -> str:

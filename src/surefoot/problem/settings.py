@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from surefoot.errors import InvalidInput
+from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.arms import ArmTable
-from surefoot.problem.checks import ROWS, SMALLEST, Floats, frozen, number, per_arm, positive, vector
+from surefoot.problem.checks import (
+    ROWS,
+    SMALLEST,
+    Flags,
+    Floats,
+    flag_per_arm,
+    frozen,
+    number,
+    per_arm,
+    positive,
+    vector,
+)
 from surefoot.problem.dial import Dial
 from surefoot.problem.dial_settings import (
     check_on_dial,
@@ -20,13 +31,19 @@ from surefoot.problem.dial_settings import (
     step_in_settings,
 )
 from surefoot.problem.limits import Limit, Reward, checked_limits
+from surefoot.problem.marked_arms import Marks
 from surefoot.problem.names import Names
+from surefoot.problem.pilots import checked_marks
 from surefoot.problem.units import level_shortly
 
 SMALLEST_DELTA = 1e-300  # split over many limits it still has a finite logarithm
 LEAST_REGULARIZATION = 1e-9  # times the longest arm squared; below, the first updates cancel nearly all digits
 
+OF_LIMITS = ("delta_safety", "safe_level")  # that are stated only where there are limits
+
 _LEVELS = "Give one level above 0 and up to 1, or one for each arm."
+_KNOWN = "Give a level, above 0 and up to 1, at which every arm is known to be safe."
+_PULLABLE = "Give False for arms that cannot be tried: a list with one for each arm, or a mapping by name."
 
 
 def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str, object]:
@@ -34,33 +51,91 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     epsilon = "Choose how far from the best the answer may be, for example 0.01."
     dial = checked_dial(settings.get("dial"))
     grid = _grid(in_levels(dial, "level_grid", settings.get("level_grid")))
-    stated = in_levels(dial, "safe_level", settings["safe_level"])
-    safe = _rounded_down(dial, _levels("safe_level", stated, arms.names), grid, arms.names)
+    reward, safety = _reward(settings["reward"]), checked_limits(settings.get("safety", ()))
+    marks = settings.get("marks") or Marks({}, {})
+    if not isinstance(marks, Marks):
+        raise TypeError("marks are those that `unmarked` found")
     highest = _levels("max_level", in_levels(dial, "max_level", settings.get("max_level", 1.0)), arms.names)
+    if safety:
+        stated = _known(dial, settings.get("safe_level"), marks, arms.names)
+    else:
+        _refuse_of_limits(settings, marks)
+        stated = highest
+    safe = _rounded_down(dial, stated, grid, arms.names)
     _check_room(dial, safe, highest, arms.names)
     check_on_dial(dial, grid, safe, arms.names)
     step = settings.get("max_step")
     in_settings = step_in_settings(dial, step, grid)
-    reward, safety = _reward(settings["reward"]), checked_limits(settings["safety"])
     return {
         "reward": reward,
         "safety": safety,
         "epsilon": number("epsilon", settings["epsilon"], epsilon, at_least=0.0),
         "delta": _chance("delta", settings["delta"], "an answer further off than epsilon"),
-        "delta_safety": _chance("delta_safety", settings["delta_safety"], "any unsafe pull"),
+        "delta_safety": _delta_safety(settings.get("delta_safety")) if safety else 0.0,
         "regularization": _regularization(settings.get("regularization", 1.0), arms.features, (reward, *safety)),
         "safe_level": _held(safe),
+        "pullable": _pullable(settings.get("pullable"), marks, arms.names),
         "max_level": _held(highest),
         "level_grid": grid,
         "max_step": _max_step(dial, step, in_settings, grid, float(safe.min()), float(highest.max())),
         "max_setting_step": in_settings,
         "dial": dial,
+        "calibrated_by": checked_marks(settings.get("calibrated_by")),
     }
 
 
 def compact_levels(levels: Floats) -> float | list[float]:
     """The levels as one number when they are all the same, otherwise as a list."""
     return float(levels[0]) if (levels == levels[0]).all() else levels.tolist()
+
+
+def _known(dial: Dial | None, value: object, marks: Marks, names: Names) -> Floats:
+    """The known safe levels: one for all or for each arm, and those that arms have of their own."""
+    own = {k: in_levels(dial, f"safe_level of arm {names[k]!r}", level) for k, level in marks.safe_level.items()}
+    if value is None:
+        missing = next((k for k in range(len(names)) if k not in own), None)
+        if missing is not None:
+            field = f"safe_level of arm {names[missing]!r}" if own else "safe_level"
+            raise InvalidInput(field, ABSENT, "is required", _KNOWN)
+        value = 1.0
+    levels = _levels("safe_level", in_levels(dial, "safe_level", value), names)
+    for k, level in own.items():
+        levels[k] = _levels(f"safe_level of arm {names[k]!r}", level, names[k : k + 1])[0]
+    return levels
+
+
+def _delta_safety(value: object) -> float:
+    """The chance of an unsafe pull, which is asked for where there are limits."""
+    if value is None:
+        remedy = "Choose the chance of any unsafe pull, for example 0.05."
+        raise InvalidInput("delta_safety", value, "is required where there are limits", remedy)
+    return _chance("delta_safety", value, "any unsafe pull")
+
+
+def _refuse_of_limits(settings: Mapping[str, object], marks: Marks) -> None:
+    """Refuses what is stated for limits where there are none: they may have been forgotten, and nobody should learn
+    that from an experiment."""
+    stated = {key: settings.get(key) for key in (*OF_LIMITS, "max_step")}
+    if marks.safe_level:
+        stated["safe_level"] = next(iter(marks.safe_level.values()))
+    for key, value in stated.items():
+        if value is not None:
+            reason = f"holds no limit, and {key} = {value!r} is stated, which belongs to limits"
+            remedy = f"State the limits, or leave {key} out where there are none: every pull is then at full level."
+            raise InvalidInput("safety", settings.get("safety", ()), reason, remedy)
+
+
+def _pullable(value: object, marks: Marks, names: Names) -> Flags:
+    """Which arms can be tried, at least one."""
+    if value is None and not marks.pullable:
+        return np.broadcast_to(np.True_, (len(names),))
+    found = np.ones(len(names), np.bool_) if value is None else flag_per_arm("pullable", value, names, _PULLABLE)
+    for k, each in marks.pullable.items():
+        found[k] = flag_per_arm("pullable", [each], names[k : k + 1], _PULLABLE)[0]
+    if not found.any():
+        raise InvalidInput("pullable", False, "holds for no arm, so nothing could be tried", _PULLABLE)
+    found.setflags(write=False)
+    return found
 
 
 def _held(levels: Floats) -> Floats:
@@ -99,7 +174,7 @@ def _regularization(value: object, features: Floats, signals: tuple[Reward | Lim
     return result
 
 
-def _levels(field: str, value: object, names: Names) -> Floats:
+def _levels(field: str, value: object, names: Sequence[str]) -> Floats:
     """One level for each arm, above 0 and at most 1."""
     levels = per_arm(field, value, names, _LEVELS)
     wrong = np.flatnonzero(~((levels >= SMALLEST) & (levels <= 1.0)))

@@ -33,10 +33,11 @@ def card_of(problem: Problem) -> str:
             f"noise {problem.reward.law.short}{size_in_words(problem.reward)}"
             f"{f', linear within {problem.reward.within:g}' if problem.reward.within else ''}",
         ),
-        *limits,
-        ("known safe", f"level {low:g}" if low == high else f"levels {low:g} to {high:g}"),
-        ("asked for", f"within {problem.epsilon:g} of the best safe option"),
-        ("may fail", f"answer {problem.delta:g}, safety {problem.delta_safety:g}"),
+        *(limits or [("limits", "none were stated")]),
+        *([("known safe", f"level {low:g}" if low == high else f"levels {low:g} to {high:g}")] if limits else []),
+        *([("cannot be tried", counted(closed, "arm"))] if (closed := int((~problem.pullable).sum())) else []),
+        ("asked for", f"within {problem.epsilon:g} of the best {'safe option' if limits else 'option'}"),
+        ("may fail", f"answer {problem.delta:g}" + (f", safety {problem.delta_safety:g}" if limits else "")),
     ]
     few = [problem.names[k] for k in range(min(problem.size, SHOWN))]
     rows = [

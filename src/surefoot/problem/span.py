@@ -5,12 +5,13 @@ Arms may be many, so nothing as large as all of them is made on the way: they ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.problem.checks import ROWS, Floats, some_rows
+from surefoot.errors import InvalidInput
+from surefoot.problem.checks import ROWS, Flags, Floats, some_rows
 
 FEW_ROWS = 512  # at a time they stay in the nearest cache, and the decomposition takes a tenth of the time
 _SURELY = 1e-8  # ratio of the Gram matrix's eigenvalues far above what rounding leaves of a zero one
@@ -50,6 +51,25 @@ def span_of(arms: Floats) -> Span:
     signs = np.where(basis[leading, np.arange(rank)] < 0.0, -1.0, 1.0)
     basis = basis * signs + 0.0
     return Span(arms @ basis + 0.0, basis, False)
+
+
+def check_reached(features: Floats, pullable: Flags, names: Sequence[str]) -> None:
+    """Refuses arms that cannot be tried and lie outside the span of those that can: nothing would ever be learned
+    about them."""
+    if pullable.all():
+        return
+    tried, left = features[pullable], np.flatnonzero(~pullable)
+    triangle = triangle_of(rows / _units_of(features) for rows in some_rows(tried))
+    if _rank(np.asarray(np.linalg.svd(triangle, compute_uv=False), np.float64), *tried.shape) == features.shape[1]:
+        return
+    even = features / _units_of(features)
+    _, sizes, axes = np.linalg.svd(even[pullable], full_matrices=False)
+    axes = axes[: _rank(sizes, *tried.shape)]
+    outside = np.linalg.norm(even[left] - even[left] @ axes.T @ axes, axis=1)
+    arm = int(left[outside.argmax()])
+    reason = "cannot be tried, and points where no combination of the arms that can be tried does"
+    remedy = "Leave the arm out, or add arms that can be tried and together span its direction."
+    raise InvalidInput(f"arms[{names[arm]!r}]", features[arm], reason, remedy)
 
 
 def _units_of(arms: Floats) -> Floats:

@@ -179,8 +179,8 @@ def real(field: str, value: object, least: float = -LARGEST, most: float = LARGE
 
 
 def readings(field: str, value: object) -> None:
-    """A list of readings."""
-    if not isinstance(value, list) or not value:
+    """A list of readings; whether they are as many as there are limits is seen when the study is gone through."""
+    if not isinstance(value, list):
         raise Unfit(f"holds {field} = {str(value)[:60]}, which must be a list of readings")
     for each in value:
         real(field, abs(each) if type(each) is float else each)  # they are kept as bytes, signs and all

@@ -35,7 +35,11 @@ def checked_row(problem: Problem, arm: object, level: object, reward: object, sa
     """One result, or a refusal of what it cannot be. Every row that is taken over comes through here."""
     at = applied_level(problem, level)
     value, readings = measured(problem, reward, safety)
-    return Row(arm_index(problem, arm), at, value, readings)
+    place = arm_index(problem, arm)
+    if not problem.pullable[place]:
+        remedy = "Leave the result out, or state the problem with an arm that can be tried."
+        raise InvalidInput("arm", problem.names[place], "is stated as an arm that cannot be tried", remedy)
+    return Row(place, at, value, readings)
 
 
 def checked_rows(problem: Problem, cells: list[Cells]) -> list[Row]:
@@ -47,7 +51,7 @@ def checked_rows(problem: Problem, cells: list[Cells]) -> list[Row]:
             rows.append(
                 checked_row(
                     problem, arm_in(problem, row), level_in(problem, row), cell(row, REWARD),
-                    cell(row, SAFETY) if readings is None else {name: cell(row, column) for name, column in readings},
+                    readings_of(problem, row, readings),
                 )
             )  # fmt: skip
         except InvalidInput as error:
@@ -83,6 +87,13 @@ def arm_in(problem: Problem, row: Cells) -> Any:
     return str(held) if isinstance(held, Text) and held in problem.names else cell(row, ARM)
 
 
+def readings_of(problem: Problem, row: Cells, columns: list[tuple[str, str]] | None) -> Any:
+    """The readings of a row: of the column of each limit, or of the one that holds them all; none without limits."""
+    if columns is not None:
+        return {name: cell(row, column) for name, column in columns}
+    return cell(row, SAFETY) if problem.safety or SAFETY in row else ()
+
+
 def column_of(field: str, readings: list[tuple[str, str]] | None) -> str:
     """The column in which the refused field was found."""
     for name, column in readings or []:
@@ -97,20 +108,21 @@ def reading_columns(problem: Problem, cells: list[Cells]) -> list[tuple[str, str
     for needed in (ARM, LEVEL, REWARD):
         if needed not in columns and not (needed == LEVEL and SETTING in columns and problem.dial is not None):
             raise missing(needed, columns)
-    if SAFETY in columns:
+    if SAFETY in columns or not problem.safety:
         return None
     found = []
     for limit in problem.safety:
         column = next((name for name in (f"safety_{limit.name}", limit.name) if name in columns), None)
         if column is None:
-            raise missing(SAFETY if len(problem.safety) == 1 else f"safety_{limit.name}", columns)
+            only = len(problem.safety) == 1
+            raise missing(f"safety_{limit.name}", columns, f"{SAFETY!r} or " if only else "")
         found.append((limit.name, column))
     return found
 
 
-def missing(column: str, columns: list[str]) -> InvalidInput:
-    """The refusal of a table without this column."""
-    return InvalidInput("table", columns, f"has no column {column!r}", did_you_mean(column, columns))
+def missing(column: str, columns: list[str], other: str = "") -> InvalidInput:
+    """The refusal of a table without this column, or the other one that would do."""
+    return InvalidInput("table", columns, f"has no column {other}{column!r}", did_you_mean(column, columns))
 
 
 # -- tables of every form ---------------------------------------------------------------------------------------------

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.errors import ABSENT, Implausible, InvalidInput
+from surefoot.errors import ABSENT, Implausible, InvalidInput, counted
 from surefoot.live.order_check import suspicions
 from surefoot.live.plausible import surprises_in, surprises_in_rows
 from surefoot.live.readings import internal, packed
 from surefoot.problem import Problem
 from surefoot.problem.checks import text
+from surefoot.problem.pilots import marked_rows
 from surefoot.problem.units import level_in_words
 from surefoot.studies import events
 from surefoot.studies.entries import StudyLedger
@@ -20,6 +21,10 @@ from surefoot.studies.import_tables import Row, cells_in, checked_row, checked_r
 from surefoot.studies.inputs import confirm
 
 HISTORY = "history may be taken over only if none of it was picked by its result"
+PILOT = (
+    "Add fresh rows only. To have these as data, make a study of the problem as it was stated before they were looked "
+    "at, without calibrated_by."
+)
 NAMED = 3  # trends that a refusal tells; the others are counted
 ALL_LOOKED_AT = 64  # rows added one by one, up to which every one is a reason to look; later one in fifty or so
 SUSPICIOUS = (
@@ -46,6 +51,8 @@ def one_row(
     if order is not None or time is not None:
         reason = "is stated about tables; results that are added one by one count in the order in which they are added"
         raise InvalidInput("order" if order is not None else "time", order or time, reason, "Leave it out.")
+    if not problem.safety and row[3] is ABSENT:
+        row = *row[:3], ()
     for field, value in zip(("arm", "level", "reward", "safety"), row, strict=True):
         if value is ABSENT:
             reason = "a result has an arm, a level, a reward and a reading"
@@ -61,10 +68,23 @@ def whole_table(
     word, said = stated_order(order, time), said_source(source)
     cells = cells_in(table)
     rows = checked_rows(problem, cells)
+    refuse_pilot(problem, rows)
     places, stamps = in_order(cells, word, time)
     statement = Statement(len(rows), word, None if time is None else str(time), stamps, said)
     sources: list[str | None] = [f"{said or 'a table'}, row {place + 1}" for place in places]
     return Taken([rows[place] for place in places], statement, checked_flag(confirmed), sources)
+
+
+def refuse_pilot(problem: Problem, rows: list[Row]) -> None:
+    """Nothing, unless the rows by which the problem was calibrated are among these."""
+    told = [(problem.names[row.arm], row.level, row.reward, row.readings) for row in rows]
+    found = marked_rows(problem.calibrated_by, told)
+    if found is not None:
+        reason = (
+            f"rows {found.start + 1} to {found.stop} are the pilot rows by which the problem was calibrated: what was "
+            "stated by them would count twice"
+        )
+        raise InvalidInput("table", counted(len(rows), "row"), reason, PILOT)
 
 
 def said_source(source: object) -> str | None:
@@ -140,6 +160,6 @@ def doubts_about(problem: Problem, ledger: StudyLedger, taken: Taken) -> list[st
         return []
     new = [(row.arm, row.level, row.reward, packed(row.readings)) for row in taken.rows]
     arms, levels, rewards, readings = zip(*ledger.rows_in_doubt(), *new, strict=True)
-    observed = np.column_stack([np.array(rewards), internal(problem, b"".join(readings))])
+    observed = np.column_stack([np.array(rewards), internal(problem, b"".join(readings), len(readings))])
     found = suspicions(problem, np.array(arms, np.int64), np.array(levels), observed)
     return [each.message for each in found]

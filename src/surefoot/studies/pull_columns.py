@@ -169,7 +169,7 @@ class PullColumns:
                 np.frombuffer(held, np.float64)[k] = values
             if set(map(len, safety)) != {8 * len(self._safety)}:
                 raise ValueError("there is not one reading for each limit")
-            readings = np.frombuffer(b"".join(safety), STORED).reshape(len(k), -1)
+            readings = np.frombuffer(b"".join(safety), STORED).reshape(len(k), len(self._safety))
             for s, column in enumerate(self._safety):
                 np.frombuffer(column, np.float64)[k] = readings[:, s]
             np.frombuffer(self._told_at, np.int64)[k] = at

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot.errors import BudgetOpen, Finished, InvalidInput
 from surefoot.live.pulls import Pull
 from surefoot.problem.checks import check_count, known_keys, number
@@ -38,7 +40,7 @@ def run_study(
                 pull = study.ask(worker=worker)
             except (Finished, BudgetOpen):  # of the budget, others have what is left
                 break
-            study.tell(pull, **as_result(function(pull)))
+            study.tell(pull, **as_result(function(pull), limits=bool(study.problem.safety)))
             made += 1
             for each in after_each:
                 each(study, pull)
@@ -46,11 +48,13 @@ def run_study(
     return made
 
 
-def as_result(returned: object) -> dict[str, Any]:
-    """What a function returned, as `tell` takes it."""
+def as_result(returned: object, *, limits: bool = True) -> dict[str, Any]:
+    """What a function returned, as `tell` takes it; without limits the reward alone is a result."""
+    if not limits and isinstance(returned, int | float | np.number) and not isinstance(returned, bool):
+        return {"reward": returned}
     if isinstance(returned, Mapping):
         known_keys("result", returned, ("reward", "safety", "level"))
-        if "reward" in returned and "safety" in returned:
+        if "reward" in returned and ("safety" in returned or not limits):
             return dict(returned)
     elif isinstance(returned, tuple | list) and len(returned) == 2:
         return {"reward": returned[0], "safety": returned[1]}

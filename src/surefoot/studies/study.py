@@ -132,7 +132,7 @@ class Study:
         return pulls[0] if n is None else pulls
 
     def tell(
-        self, pull: Pull | int, *, reward: float, safety: Safety, level: float | str | None = None,
+        self, pull: Pull | int, *, reward: float, safety: Safety = (), level: float | str | None = None,
         confirm: bool = False, key: str | None = None,
     ) -> None:  # fmt: skip
         """Takes the result of an open pull; `level` is the level really applied, where it differs, or as text the
@@ -171,8 +171,8 @@ class Study:
 
     @overload
     def add(
-        self, arm: int | str, level: float | str, reward: float, safety: Safety, *, not_because_of_result: bool = False,
-        source: str | None = None, confirm: bool = False, key: str | None = None,
+        self, arm: int | str, level: float | str, reward: float, safety: Safety = (), *,
+        not_because_of_result: bool = False, source: str | None = None, confirm: bool = False, key: str | None = None,
     ) -> int: ...  # fmt: skip
     @overload
     def add(

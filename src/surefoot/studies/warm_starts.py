@@ -60,7 +60,8 @@ def arms_between(old: Problem, new: Problem) -> list[int]:
         raise InvalidInput("warm_start", old, reason, OTHERWISE)
     places: dict[bytes, int] = {}
     for k, row in enumerate(np.ascontiguousarray(new.arms)):
-        places.setdefault(row.tobytes(), k)
+        if new.pullable[k]:  # of what cannot be tried there are no results
+            places.setdefault(row.tobytes(), k)
     return [places.get(row.tobytes(), -1) for row in np.ascontiguousarray(old.arms)]
 
 

@@ -4,6 +4,7 @@ allocation    how to share out pulls to learn one direction                     
 stopping      complexity, a bound on pulls, the level confidence it allows       (T4, T5, T6)
 exploration   how long to explore at the known safe level                        (T7, T8)
 lower_bounds  how many pulls no safe method can do without                       (T9)
+oracle        how one would pull who knows the truth, and no limits                 (F16)
 summary       all of it for one problem, as `surefoot theory` prints it
 """
 
@@ -32,6 +33,7 @@ from surefoot.theory.lower_bounds import (
     uncut_evidence,
     uncut_reference,
 )
+from surefoot.theory.oracle import XYOracle, xy_oracle
 from surefoot.theory.stopping import (
     complexity,
     gaps,
@@ -51,6 +53,7 @@ __all__ = [
     "PullsAt",
     "Report",
     "RidgeIdentity",
+    "XYOracle",
     "complexity",
     "evidence_needed",
     "exploration_length",
@@ -70,4 +73,5 @@ __all__ = [
     "uncut_reference",
     "uniform_level_confidence",
     "width_bound",
+    "xy_oracle",
 ]

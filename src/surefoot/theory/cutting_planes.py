@@ -39,7 +39,8 @@ class Allocator:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.met: list[Alternative] = []
-        self.even = np.full(len(setting.arms), 1.0 / len(setting.arms))
+        pulled = setting.pulls_at > 0.0
+        self.even = pulled / pulled.sum()
         self.programs = 0
 
     def rate(self, w: Array, spans: Sequence[Span], accuracy: float) -> float:

@@ -57,9 +57,10 @@ class LowerBound:
 
 
 def evidence_needed(delta: float, delta_safety: float) -> Evidence:
-    """k_r and k_s: right and safe has probability 1 - delta - delta_safety, elsewhere delta or delta_safety.  (T9)"""
+    """k_r and k_s: right and safe has probability 1 - delta - delta_safety, elsewhere delta or delta_safety. Without
+    limits, where delta_safety is 0, no answer is unsafe and no evidence of that is needed.              (T9, P1)"""
     right = 1.0 - delta - delta_safety
-    return Evidence(_divergence(right, delta), _divergence(right, delta_safety))
+    return Evidence(_divergence(right, delta), _divergence(right, delta_safety) if delta_safety > 0.0 else 0.0)
 
 
 def uncut_evidence(delta: float) -> Evidence:
@@ -91,7 +92,8 @@ def lower_bound(
     them, the length of the weights in even coordinates. Where several answers are correct the number is a rate as both
     deltas go to 0; with `strict` only alternatives that reject every correct answer count, and it holds as it stands.
 
-    Arms are pulled at their highest safe level unless `pull_levels` (one number or one per arm) holds them elsewhere.
+    Arms are pulled at their highest safe level unless `pull_levels` (one number or one per arm) holds them elsewhere;
+    those that cannot be tried have no share.
     The number lies below the true optimum, by `gap` at most: relative, within the tolerance. Refused when the problem
     belongs to another world, when what it states is not true there, and when nothing can ever be certified.
     """
@@ -134,7 +136,7 @@ def _posed(world: Linear, problem: Problem, pull_levels: object) -> dict[str, An
         "epsilon": problem.epsilon,
         "max_level": problem.max_level,
         "level_grid": problem.level_grid,
-        "pull_levels": None if pull_levels is None else _levels_of(pull_levels, problem.size),
+        "pull_levels": _levels_of(pull_levels, problem, world.best_levels(problem)),
     }
 
 
@@ -165,7 +167,11 @@ def _refuse_less(what: str, limits: list[str], stated: list[float], true: list[f
             raise InvalidInput(f"{owner}.{what}", here, reason, "State it at least so large.")
 
 
-def _levels_of(given: object, arms: int) -> Floats:
+def _levels_of(given: object, problem: Problem, best: Floats) -> Floats | None:
+    """Where arms are pulled, if not all at their highest safe level; at 0 those that cannot be tried.        (P2)"""
+    if given is None:
+        return None if problem.pullable.all() else best * problem.pullable
+    arms = problem.size
     remedy = "Give one level, or one per arm, above 0 and up to 1."
     try:
         levels = np.broadcast_to(np.asarray(given, dtype=np.float64), (arms,))
@@ -173,7 +179,7 @@ def _levels_of(given: object, arms: int) -> Floats:
         raise InvalidInput("pull_levels", given, f"does not fit {arms} arms", remedy) from None
     if not ((levels > 0.0) & (levels <= 1.0)).all():
         raise InvalidInput("pull_levels", given, "must lie above 0 and up to 1", remedy)
-    return levels
+    return np.asarray(levels * problem.pullable)
 
 
 def lower_bound_for(
@@ -235,7 +241,7 @@ def lower_bound_for(
         raise InvalidInput("epsilon", epsilon, reason, "Choose a larger epsilon.")
     arms_right = {span.arm if span.high > 0.0 else NULL for span in answers}
     arms_right |= {NULL} if any(span.low == 0.0 for span in answers) else set()
-    one = found.arm >= 0
+    one, shares = found.arm >= 0, np.where(setting.pulls_at > 0.0, found.allocation, 0.0)
     unit = counted.worse or counted.unsafe
     return LowerBound(
         pulls=1.0 / found.bound if max(evidence) > 0.0 else 0.0,
@@ -243,7 +249,7 @@ def lower_bound_for(
         evidence=evidence,
         answer=(found.arm if found.level > 0.0 else NULL) if one else None,
         level=float(found.level) if one else None,
-        allocation=frozen(found.allocation),
+        allocation=frozen(shares / shares.sum()),
         pull_levels=frozen(setting.pulls_at),
         t_star_attained=1.0 / (unit * found.rate),
         gap=0.0 if isinf(found.rate) else found.bound / found.rate - 1.0,

@@ -26,11 +26,11 @@ def noted_bounds(problem: Problem, world: Linear, notes: list[str], tolerance: f
         notes.append("No lower bound for methods that use norms: not every norm, or largest effect, is stated.")
     rate = found["lower_bound"]
     if rate is not None:
-        words = "The lower bounds hold for the expected pulls up to the first unsafe one, with Gaussian noise"
+        until = " up to the first unsafe one" if problem.safety else ""
+        words = f"The lower bounds hold for the expected pulls{until}, with Gaussian noise"
         if not rate.strict:
-            words += (
-                "; several answers are correct, so they are rates as both deltas go to 0, and only the strict ones "
-            )
+            to_zero = "both deltas go" if problem.safety else "delta goes"
+            words += f"; several answers are correct, so they are rates as {to_zero} to 0, and only the strict ones "
             words += "hold at these deltas"
         notes.append(words + ".")
     return found

@@ -9,7 +9,7 @@ from math import inf, log
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.problem.checks import Floats
+from surefoot.problem.checks import Flags, Floats
 from surefoot.theory.allocation import shortest_combination
 
 Solver = Callable[[Floats, Floats], Floats]
@@ -26,20 +26,25 @@ def gaps(worth: Floats) -> Floats:
     return behind
 
 
-def complexity(pulls: Floats, epsilon: float, *, worth: Floats | None = None, solve: Solver | None = None) -> float:
+def complexity(
+    pulls: Floats, epsilon: float, *, worth: Floats | None = None, solve: Solver | None = None,
+    pullable: Flags | None = None,
+) -> float:  # fmt: skip
     """The complexity H(epsilon) of telling the pulls z_k (rows) apart, a number of pulls per squared noise.   (T4)
 
-    `worth` holds z_k.theta*; without it every gap is taken as 0, which bounds H from above. H depends on *which*
+    `worth` holds z_k.theta*; without it every gap is taken as 0, which bounds H from above. Of those that are not
+    `pullable` combinations are made of the others alone. H depends on *which*
     shortest combination the algorithm uses where several are shortest: pass its own as `solve(pulls, y) -> w`.
     Solves one linear program per pair of arms.
     """
     K = len(pulls)
+    made_of = pulls if pullable is None else pulls * pullable[:, None]
     solve = solve or (lambda Z, y: shortest_combination(Z, y).weights)
     gap = np.zeros(K) if worth is None else gaps(worth)
     _refuse_undecidable(epsilon, gap, worth)
     largest = np.zeros(K)
     for i, j in combinations(range(K), 2):  # (j, i) has the same weights with the other sign
-        w = np.abs(solve(pulls, pulls[i] - pulls[j]))
+        w = np.abs(solve(made_of, pulls[i] - pulls[j]))
         accuracy = max(epsilon, (epsilon + gap[i]) / 3.0, (epsilon + gap[j]) / 3.0)
         largest = np.maximum(largest, w * w.sum() / accuracy**2)
     return float(largest.sum())

@@ -12,7 +12,9 @@ from surefoot.errors import InvalidInput, counted
 from surefoot.policies.leaning import leaned_on
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
+from surefoot.problem.dial import Dial
 from surefoot.problem.norms import noise_sizes, refuse_inexact
+from surefoot.problem.units import level_in_words
 from surefoot.theory.answers import ROUNDING
 from surefoot.theory.exploration import (
     RANDOM,
@@ -61,17 +63,18 @@ class Report:
     truth_known: bool
     pulls_at: tuple[PullsAt, ...]
     exploration: tuple[ExplorationNeed, ...]
-    uniform_level_confidence: float
+    uniform_level_confidence: float | None  # None without limits
     lower_bound: LowerBound | None = None  # (T9) for methods that lean on no norm
     lower_bound_with_norms: LowerBound | None = None  # for methods that use the stated norms; None where none is stated
     strict_bound: LowerBound | None = None  # the same two from what rejects every correct answer
     strict_bound_with_norms: LowerBound | None = None
     names: Sequence[str] = ()
+    dial: Dial | None = None  # in whose units levels are said
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain numbers, texts, lists and dicts."""
-        content = {key: value for key, value in asdict(self).items() if key not in BOUNDS}
+        content = {key: value for key, value in asdict(self).items() if key not in (*BOUNDS, "dial")}
         content["pulls_at"] = [asdict(part) for part in self.pulls_at]
         content["exploration"] = [asdict(part) for part in self.exploration]
         content["names"], content["notes"] = list(self.names), list(self.notes)
@@ -88,6 +91,7 @@ class Report:
             "strict": bound.strict,
             "answer": None if bound.answer is None else self._answer(bound.answer),
             "level": bound.level,
+            "at": None if bound.answer is None else self._level(bound.level),
             "gap": bound.gap,
             "answers": [self._answer(k) for k in bound.answers],
             "allocation": dict(zip(self.names, bound.allocation.tolist(), strict=True)),
@@ -96,7 +100,7 @@ class Report:
     def lines(self) -> list[tuple[str, str]]:
         """What to print, as pairs of a label and a text."""
         shape = f"{counted(self.arms, 'arm')} in {counted(self.dimension, 'dimension')}, "
-        shape += counted(self.signals, "safety signal")
+        shape += counted(self.signals, "safety signal") if self.signals else "no limits"
         out = [("problem", shape)]
         for part in self.pulls_at:
             out.append((f"complexity {part.levels}", f"H = {part.complexity:.5g}"))
@@ -104,7 +108,8 @@ class Report:
                 out.append((f"pulls {part.levels}", f"at most {in_pulls(part.pulls)} after exploration"))
             if part.level_confidence is not None:
                 out.append((f"level confidence {part.levels}", f"{part.level_confidence:.3g} by a union over rounds"))
-        out.append(("level confidence", f"{self.uniform_level_confidence:.3g} per signal with sets for all rounds"))
+        if self.uniform_level_confidence is not None:
+            out.append(("level confidence", f"{self.uniform_level_confidence:.3g} per signal with sets for all rounds"))
         for need in self.exploration:
             out.append(
                 (
@@ -118,7 +123,7 @@ class Report:
 
     def _bound_lines(self, bound: LowerBound) -> list[tuple[str, str]]:
         main = sorted(((share, k) for k, share in enumerate(bound.allocation) if share >= 0.0005), reverse=True)[:10]
-        shares = ", ".join(f"{self.names[k]} {share:.1%} at level {bound.pull_levels[k]:.4g}" for share, k in main)
+        shares = ", ".join(f"{self.names[k]} {share:.1%} at {self._level(bound.pull_levels[k])}" for share, k in main)
         out = [("lower bound", f"{_least(bound)} for methods that lean on no norm, as SafeGap ({_accuracy(bound)})")]
         told = self.lower_bound_with_norms
         if told is not None:
@@ -130,8 +135,13 @@ class Report:
                 text = f"{_least(strict)} at these deltas, whichever correct answer is given ({_accuracy(strict)})"
                 out.append((f"strict bound{words}", text))
         if bound.answer is not None:
-            out.append(("quickest answer", f"{self._answer(bound.answer)} at level {bound.level:.4g}"))
+            out.append(("quickest answer", f"{self._answer(bound.answer)} at {self._level(bound.level)}"))
         return [*out, ("oracle allocation", shares)]
+
+    def _level(self, level: float | None) -> str:
+        """The level in the words of the problem; what rounding took from a true level is no part of it. Doing nothing
+        has none."""
+        return level_in_words(self.dial, float(f"{level or 0.0:.10g}"))
 
     def _answer(self, arm: int) -> str:
         return "do nothing" if arm == NULL else self.names[arm]
@@ -166,7 +176,7 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
             return None
 
     signals = len(problem.safety)
-    needs = _exploration_needs(problem, world, notes)
+    needs = _exploration_needs(problem, world, notes) if signals else ()
     explored = max((need.pulls for need in needs), default=0) * float((problem.safe_level**2).max())
     parts = []
     for words, levels in _level_cases(problem, world):
@@ -174,7 +184,7 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
         if hardness is None:
             continue
         pulls = unless_refused(lambda H=hardness: _pulls(problem, H, explored))  # type: ignore[misc]
-        confidence = None if pulls is None else unless_refused(
+        confidence = None if pulls is None or not signals else unless_refused(
             lambda n=pulls: level_confidence(problem.delta_safety, problem.delta, n, signals=signals)  # type: ignore[misc]
         )  # fmt: skip
         parts.append(PullsAt(words, hardness, pulls, confidence))
@@ -184,7 +194,8 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
     notes += unit_notes(problem, max([0.0, *(part.pulls or 0.0 for part in parts), *(need.pulls for need in needs)]))
     return Report(
         problem.size, problem.rank, signals, world is not None, tuple(parts), needs,
-        uniform_level_confidence(problem.delta_safety, signals=signals), names=problem.names,
+        uniform_level_confidence(problem.delta_safety, signals=signals) if signals else None, names=problem.names,
+        dial=problem.dial,
         notes=tuple(notes), **bounds,
     )  # fmt: skip
 
@@ -192,6 +203,8 @@ def report(problem: Problem, world: World | None = None, *, tolerance: float = 1
 def _level_cases(problem: Problem, world: Linear | None) -> list[tuple[str, Floats]]:
     if world is not None:
         return [("at the true levels", world.best_levels(problem))]
+    if not problem.safety:
+        return [("at the highest levels", problem.safe_level)]
     known, highest = ("at the known safe levels", problem.safe_level), ("at the highest levels", problem.max_level)
     ratio = problem.max_level / problem.safe_level
     return [known] if np.ptp(ratio) <= 1e-12 * ratio[0] else [known, highest]  # H ignores a common factor
@@ -203,7 +216,7 @@ def _complexity(problem: Problem, world: Linear | None, levels: Floats) -> float
         reason = f"make {pairs:,} pairs, a linear program each, for the complexity"
         raise InvalidInput("arms", problem.size, reason, "Call surefoot.theory.complexity and be patient.")
     worth = None if world is None else levels * world.values
-    return complexity(problem.features * levels[:, None], problem.epsilon, worth=worth)
+    return complexity(problem.features * levels[:, None], problem.epsilon, worth=worth, pullable=problem.pullable)
 
 
 def _pulls(problem: Problem, hardness: float, explored: float) -> float:

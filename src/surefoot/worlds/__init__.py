@@ -6,12 +6,13 @@ from surefoot.worlds.gallery import WORLDS, Hard, base_station, clusters, doses,
 from surefoot.worlds.judge import TOLERANCE, Judge, Verdict, judge_of, keeps_limits
 from surefoot.worlds.linear import Linear
 from surefoot.worlds.measuring import measured
+from surefoot.worlds.monotone import Monotone
 from surefoot.worlds.nearly_linear import NearlyLinear
 from surefoot.worlds.protocol import Measurement, World, check_world
 from surefoot.worlds.response import GAUSSIAN, RADEMACHER, UNIFORM, Room, draw_noise, new_room
 
 __all__ = [
     "GAUSSIAN", "RADEMACHER", "TOLERANCE", "UNIFORM", "WORLDS", "Bounded", "Hard", "Judge", "Linear", "Measurement",
-    "NearlyLinear", "Response", "Room", "Verdict", "World", "base_station", "check_world", "clusters", "doses",
-    "draw_noise", "hard", "judge_of", "keeps_limits", "limited", "make", "measured", "new_room", "sphere",
+    "Monotone", "NearlyLinear", "Response", "Room", "Verdict", "World", "base_station", "check_world", "clusters",
+    "doses", "draw_noise", "hard", "judge_of", "keeps_limits", "limited", "make", "measured", "new_room", "sphere",
 ]  # fmt: skip

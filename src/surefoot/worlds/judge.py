@@ -55,7 +55,17 @@ def judge_of(problem: Problem, means: Callable[[Any, Any], Floats]) -> "Judge":
         best_level=float(levels[k, place]) if some else 0.0,
         best_value=float(worth[k, place]) if some else 0.0,
         best_without_limits=float(found[0][allowed].max()),
+        with_reserve=lambda share: best_with_reserve(problem, means, share),
     )
+
+
+def best_with_reserve(problem: Problem, means: Callable[[Any, Any], Floats], share: float) -> float:
+    """The best that keeps every limit with this share of its room in reserve, searched for as `judge_of` does."""
+    levels = np.array(problem.level_grid or np.linspace(0.0, 1.0, SEARCHED))
+    arms, levels = np.broadcast_arrays(np.arange(problem.size)[:, np.newaxis], levels)
+    found, limits = means(arms, levels), np.array([limit.eta0 for limit in problem.safety])
+    kept = keeps_limits(found[1:], (1.0 - share) * limits) & (levels <= problem.max_level[:, np.newaxis])
+    return max(float(np.where(kept, found[0], -np.inf).max()), 0.0)
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,7 @@ class Judge:
     best_level: float
     best_value: float  # V*
     best_without_limits: float
+    with_reserve: Callable[[float], float] | None = None  # the best that keeps limits with a share of room in reserve
 
     def value(self, arm: Arms, level: Levels) -> Values:
         """The mean reward of this arm at this level."""

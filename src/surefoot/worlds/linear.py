@@ -19,12 +19,13 @@ from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
+from surefoot.problem.marked_arms import Marks, unmarked
 from surefoot.problem.names import Names
 from surefoot.problem.norms import noise_laws
-from surefoot.worlds.judge import Arms, Judge, Levels, keeps_limits
+from surefoot.worlds import posing
+from surefoot.worlds.judge import Arms, Judge, Levels, best_with_reserve, keeps_limits
 from surefoot.worlds.measuring import measured
 from surefoot.worlds.parameters import distribution_code, per_signal, weight_rows, weights
-from surefoot.worlds.posing import check_posed, default_settings, on_dial, own_bounds, own_limits, own_reward
 from surefoot.worlds.protocol import Measurement, NumberedPull
 from surefoot.worlds.response import Truth, crosses, new_room, respond
 from surefoot.worlds.showing import shown
@@ -32,7 +33,7 @@ from surefoot.worlds.showing import shown
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Linear:
-    """A world of known truth: arms, theta_star, mu_star and the size of the noise."""
+    """A world of known truth: arms, theta_star, mu_star (left out where there are no limits) and the size of noise."""
 
     arms: Floats  # (K, D)
     names: Names
@@ -43,6 +44,7 @@ class Linear:
     limit: Floats  # (m,) eta0, all below zero
     distribution: str
     name: str
+    marks: Marks  # of its arms, for the problems posed here
     _default: Problem | None = None
 
     def __init__(
@@ -50,7 +52,7 @@ class Linear:
         arms: object,
         *,
         theta_star: object,
-        mu_star: object,
+        mu_star: object = None,
         noise: float = 1.0,
         safety_noise: object = 0.1,
         limit: object = -0.5,
@@ -58,7 +60,8 @@ class Linear:
         names: Sequence[str] | None = None,
         name: str = "linear",
     ) -> None:
-        labels, features = read_arms(arms, names)
+        plain, marks = unmarked(arms)
+        labels, features = read_arms(plain, names)
         dim = features.shape[1]
         mu = weight_rows("mu_star", mu_star, dim)
         distribution_code(distribution)
@@ -72,6 +75,7 @@ class Linear:
             limit=per_signal("limit", limit, len(mu), "Level 0 reads 0 and must be safe: try -0.5.", below=0.0),
             distribution=distribution,
             name=text("name", name, "Give the world a short name."),
+            marks=marks,
         )
 
     @classmethod
@@ -80,7 +84,7 @@ class Linear:
         problem: Problem,
         *,
         theta_star: object,
-        mu_star: object,
+        mu_star: object = None,
         noise: float | None = None,
         safety_noise: object | None = None,
         distribution: str = "gaussian",
@@ -88,8 +92,8 @@ class Linear:
     ) -> Self:
         """The world in which this problem is posed, its truth given in the units that the user reads.
 
-        Row s of mu_star says what one unit of each feature adds to the reading of limit s; the limit's direction and
-        baseline are taken from the problem. Noise sizes default to the bounds that the problem states.
+        Row s of mu_star says what one unit of each feature adds to the reading of limit s, whose direction and baseline
+        are the problem's. Noise sizes default to the bounds that the problem states.
         """
         mu = weight_rows("mu_star", mu_star, problem.arms.shape[1], limits=len(problem.safety))
         signs = np.array([limit.sign for limit in problem.safety])
@@ -97,7 +101,7 @@ class Linear:
         world = cls(
             problem.arms,
             theta_star=theta_star,
-            mu_star=signs[:, np.newaxis] * mu + 0.0,
+            mu_star=None if not len(signs) else signs[:, np.newaxis] * mu + 0.0,
             noise=sizes[0] if noise is None else noise,
             safety_noise=sizes[1:] if safety_noise is None else safety_noise,
             limit=[limit.eta0 for limit in problem.safety],
@@ -105,7 +109,7 @@ class Linear:
             names=problem.names,
             name=name,
         )
-        return world._set(_default=problem)
+        return world._set(_default=problem, marks=posing.marks_of(problem))
 
     def _set(self, **values: Any) -> Self:
         """The world itself with these fields filled in; used only while it is being made."""
@@ -156,15 +160,12 @@ class Linear:
         return frozen(np.abs(self.safety_values).max(axis=1))
 
     def best_levels(self, problem: Problem | None = None) -> Floats:
-        """The highest safe level of each arm (K,), gamma_k*.
-
-        With a problem, the highest level that its dials allow too: at most `max_level`, and on its level grid (0 where
-        even the lowest grid point is unsafe).
-        """
+        """The highest safe level of each arm (K,), gamma_k*; with a problem, the highest that its dials allow: at most
+        `max_level`, and on its level grid (0 where even the lowest grid point is unsafe)."""
         values, eta0 = self.safety_values, self.limit[:, np.newaxis]
         dangerous = values < eta0
-        levels = np.where(dangerous, eta0 / np.where(dangerous, values, -1.0), 1.0).min(axis=0)
-        return frozen(levels if problem is None else on_dial(problem, levels))
+        levels = np.where(dangerous, eta0 / np.where(dangerous, values, -1.0), 1.0).min(axis=0, initial=1.0)
+        return frozen(levels if problem is None else posing.on_dial(problem, levels))
 
     def best_value(self, problem: Problem | None = None) -> float:
         """V*, the highest mean reward of a safe pull; doing nothing is safe and worth 0."""
@@ -200,7 +201,7 @@ class Linear:
     def judge(self, problem: Problem) -> Judge:
         """The truth about this problem, for judging pulls and answers."""
         self.matches(problem)
-        best, highest = self.best_arm(problem), on_dial(problem, np.full(self.size, np.inf))
+        best, highest = self.best_arm(problem), posing.on_dial(problem, np.full(self.size, np.inf))
         return Judge(
             means=self.means,
             limits=self.limit,
@@ -209,6 +210,7 @@ class Linear:
             best_level=float(self.best_levels(problem)[best]) if best >= 0 else 0.0,
             best_value=self.best_value(problem),
             best_without_limits=float((highest * self.values).max()),
+            with_reserve=lambda share: best_with_reserve(problem, self.means, share),
         )
 
     # what a policy meets --------------------------------------------------------------------------------------------
@@ -218,8 +220,8 @@ class Linear:
         *,
         epsilon: float,
         delta: float,
-        delta_safety: float,
-        safe_level: object,
+        delta_safety: float | None = None,
+        safe_level: object = None,
         reward_norm: float | None = None,
         safety_norm: object | None = None,
         reward_largest: float | None = None,
@@ -229,16 +231,15 @@ class Linear:
     ) -> Problem:
         """The identification problem over these arms; norm bounds default to the true norms.
 
-        With `reward_largest` or `safety_largest` it states largest effects in place of norms, the true ones where they
-        are left out.
-        Its limits are called "safety", or "safety1", "safety2", ... when there are several. Further keywords
-        (level_grid, max_level, max_step) go to Problem as they are.
+        With `reward_largest` or `safety_largest` it states largest effects instead, the true ones where left out. Its
+        limits are called "safety", or "safety1", "safety2", ... when there are several. Further keywords (level_grid,
+        max_level, max_step, pullable) go to Problem as they are, and so do marks of its arms.
         """
-        reward, limits = own_bounds(self, reward_norm, safety_norm, reward_largest, safety_largest)
+        reward, limits = posing.own_bounds(self, reward_norm, safety_norm, reward_largest, safety_largest)
         return Problem(
-            arms=self.arms, names=self.names, reward=own_reward(self, reward), safety=own_limits(self, limits),
-            safe_level=safe_level, epsilon=epsilon, delta=delta, delta_safety=delta_safety,
-            regularization=regularization, **rest,
+            self.arms, posing.own_reward(self, reward), posing.own_limits(self, limits), names=self.names,
+            epsilon=epsilon, delta=delta, delta_safety=delta_safety, regularization=regularization,
+            **{**posing.marked(self, safe_level), **rest},
         )  # fmt: skip
 
     def default_problem(self) -> Problem:
@@ -249,11 +250,11 @@ class Linear:
         """
         if self._default is not None:
             return self._default
-        return self.problem(**default_settings(self))
+        return self.problem(**posing.default_settings(self))
 
     def matches(self, problem: Problem) -> None:
         """Raises InvalidInput when the problem is not posed in this world, naming what differs."""
-        check_posed(self, problem)
+        posing.check_posed(self, problem)
 
     def response(self) -> Response:
         """How the simulator asks this world: a kernel, and the numbers that it reads."""
@@ -295,5 +296,5 @@ class Linear:
 
     def _content(self) -> tuple[object, ...]:
         arrays = (self.arms, self.theta_star, self.mu_star, self.safety_noise, self.limit)
-        rest = (self.names, self.noise, self.distribution, self.name)
+        rest = (self.names, self.noise, self.distribution, self.name, repr(self.marks))
         return (*((array.shape, array.tobytes()) for array in arrays), *rest)

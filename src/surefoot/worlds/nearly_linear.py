@@ -139,7 +139,7 @@ class NearlyLinear:
         problem: Problem,
         *,
         theta_star: object,
-        mu_star: object,
+        mu_star: object = None,
         power: float | Sequence[float] | Floats = 1.0,
         error: float | Sequence[float] | Floats = 0.0,
         pattern: str = "hidden",

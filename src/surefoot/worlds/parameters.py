@@ -28,7 +28,10 @@ def weights(field: str, value: object, count: int, remedy: str) -> Floats:
 
 
 def weight_rows(field: str, value: object, count: int, limits: int | None = None) -> Floats:
-    """The weights of the safety signals (m, D), from one row of numbers or one row per signal, or per given limit."""
+    """The weights of the safety signals (m, D), from one row of numbers or one row per signal, or per given limit;
+    none where nothing must keep a limit."""
+    if not limits and (value is None or (isinstance(value, list | tuple) and not value)):
+        return frozen(np.zeros((0, count)))
     remedy = f"Give {count} numbers, one per feature, or one such row per safety signal."
     listed: object = value
     if hasattr(value, "__array__"):

@@ -7,6 +7,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats
+from surefoot.problem.marked_arms import Marks
 from surefoot.worlds.judge import TOLERANCE
 from surefoot.worlds.parameters import per_signal
 
@@ -57,14 +58,28 @@ def own_limits(world: "Linear", bounds: list[dict[str, float]]) -> list[Limit]:
     ]
 
 
+def marks_of(problem: Problem) -> Marks:
+    """The marks of the arms that cannot be tried."""
+    return Marks({int(k): False for k in np.flatnonzero(~problem.pullable)}, {})
+
+
+def marked(world: "Linear", safe_level: object) -> dict[str, Any]:
+    """The known safe levels and which arms can be tried, by what the arms of the world are marked with: a level of its
+    own stands in place of the one that is stated for all."""
+    marks, arms = world.marks, range(world.size)
+    if marks.safe_level and (safe_level is None or isinstance(safe_level, int | float)):
+        safe_level = [marks.safe_level.get(k, safe_level) for k in arms]
+    found: dict[str, Any] = {"safe_level": safe_level}
+    return {**found, "pullable": [marks.pullable.get(k, True) for k in arms]} if marks.pullable else found
+
+
 def default_settings(world: "Linear") -> dict[str, Any]:
     """What suits a world where nobody states a problem: see `Linear.default_problem`."""
-    scale = float(np.abs(world.values).max()) or 1.0
+    scale, safe_level = float(np.abs(world.values).max()) or 1.0, min(0.25, float(world.best_levels().min()) / 2.0)
     return {
         "epsilon": world.lead() / 2.0 or scale / 10.0,
         "delta": 0.05,
-        "delta_safety": 0.05,
-        "safe_level": min(0.25, float(world.best_levels().min()) / 2.0),
+        **({"delta_safety": 0.05, "safe_level": safe_level} if world.signals else {}),
         "reward_norm": world.reward_norm or 1.0,
         "safety_norm": np.where(world.safety_norm > 0.0, world.safety_norm, 1.0),
     }

@@ -17,10 +17,14 @@ def shown(world: "Linear") -> str:
     arms = zip(world.names[:ARMS_SHOWN], world.arms[:ARMS_SHOWN], strict=True)
     rows = "\n".join(f"    {name}: {numbers(x)}" for name, x in arms)
     rows += f"\n    ... and {world.size - ARMS_SHOWN} more" if world.size > ARMS_SHOWN else ""
+    signals = f"{world.signals} safety signal{'s' * (world.signals > 1)}" if world.signals else "no limits"
+    truth = f"  theta_star {numbers(world.theta_star)}, noise {world.noise:g} {world.distribution}"
+    if not world.signals:
+        return f"<world {world.name}: {world.size} arms, {signals}\n  arms\n{rows}\n{truth}>"
     return (
-        f"<world {world.name}: {world.size} arms, {world.signals} safety signal{'s' * (world.signals > 1)}\n"
+        f"<world {world.name}: {world.size} arms, {signals}\n"
         f"  arms\n{rows}\n"
-        f"  theta_star {numbers(world.theta_star)}, noise {world.noise:g} {world.distribution}\n"
+        f"{truth}\n"
         f"  mu_star    {numbers(world.mu_star)}, noise {world.safety_noise.tolist()}\n"
         f"  limit      {world.limit.tolist()}>"
     )
