@@ -1,6 +1,6 @@
 """Every policy that races for a gap with every option it has: as a value, in files, on a dial and at its end.
 
-Those of the field stop by thresholds of their own: tests/policies/test_field.py and the shipped contracts hold them.
+Those of the field are held by the shipped contracts, tests/policies/test_field.py and test_field_safe.py.
 """
 
 import warnings
@@ -15,14 +15,13 @@ import surefoot as sf
 from surefoot.core.kernel import is_kernel
 from surefoot.core.types import CERTIFIED
 from surefoot.errors import Finished, InvalidInput
-from surefoot.policies import OF_THE_FIELD, POLICIES, Policy, check_policy, describe, from_dict, options, radii, to_dict
+from surefoot.policies import POLICIES, RACING, Policy, check_policy, describe, from_dict, options, radii, to_dict
 from surefoot.policies.bound import parts_of
 from surefoot.policies.safe_gap import OPENINGS
 from surefoot.simulation import run_session
 from surefoot.testing import PolicyContract
 from surefoot.testing.driving import arena
 
-RACING = [kind for kind in POLICIES.values() if kind not in OF_THE_FIELD]
 CHOICES: dict[str, list[Any]] = {
     "levels": list(options.LEVELS),
     "selection": list(options.SELECTIONS),

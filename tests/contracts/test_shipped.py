@@ -61,6 +61,22 @@ class TestXYStatic(OfTheField):
     policy = sf.policies.XYStatic()
 
 
+class TestXYAdaptive(OfTheField):
+    policy = sf.policies.XYAdaptive()
+
+
+class TestRAGE(OfTheField):
+    policy = sf.policies.RAGE()
+
+
+class TestALBA(OfTheField):
+    policy = sf.policies.ALBA()
+
+
+class TestPeace(OfTheField):
+    policy = sf.policies.Peace()
+
+
 class TestLinGame(OfTheField):
     policy = sf.policies.LinGame()
 
@@ -75,6 +91,33 @@ class TestLazyTrackAndStop(OfTheField):
 
 class TestFrankWolfe(OfTheField):
     policy = sf.policies.FrankWolfe()
+
+
+class Safely(OfTheField):
+    """A method that keeps limits, or whose answer does, where they matter; in the interpreter too."""
+
+    world = sf.worlds.doses(efficacy=[1.0, 0.5, 0.2], toxicity=[0.8, 0.1, 0.4], noise=0.2, safety_noise=0.1)
+    problem = world.problem(epsilon=0.2, delta=0.05, delta_safety=0.05, safe_level=0.3)
+
+
+class TestSafeElimination(Safely):
+    policy = sf.policies.SafeElimination()
+
+
+class TestSafeGame(Safely):
+    policy = sf.policies.SafeGame()
+
+
+class TestBeside(Safely):
+    policy = sf.policies.Beside()
+
+
+class TestSafeLinear(Safely):
+    policy = sf.policies.SafeLinear()
+
+
+class TestSafeMonotonic(Safely):
+    policy = sf.policies.SafeMonotonic()
 
 
 class InWords(SetContract):

@@ -8,7 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot.core.design import xy_design
 from surefoot.core.hedge import FIRST, new_hedge, rewarded, spread
-from surefoot.core.match import hoped, meet, moves, new_match
+from surefoot.core.match import best_reply, hoped, meet, moves, new_match
 from surefoot.core.tracking import is_square, owed
 from surefoot.core.types import NULL
 from surefoot.policies.bound import faced
@@ -20,7 +20,7 @@ def scene(arms: Any, values: Any, noise: float = 2.0) -> tuple[Any, Any]:
     world = sf.worlds.Linear(arms, theta_star=np.ones(arms.shape[1]), mu_star=np.full(arms.shape[1], 0.01), noise=noise)
     found = faced(sf.policies.LinGame(), world.problem(epsilon=0.0, delta=0.1, delta_safety=0.1, safe_level=1.0))
     state = found.new_state()
-    state.estimate.est[0] = values
+    state.estimate.est[0], state.levels.low[:] = values, 1.0
     return found.inst, state
 
 
@@ -30,6 +30,7 @@ def test_the_nearest_alternative_is_a_nearest_point() -> None:
     reach = np.array([1.0, 0.5, 0.8, 1.0, 0.9])
     Z, R = X * reach[:, None], 2.0
     inst, state = scene(X, X @ theta, R)
+    state.levels.low[:] = reach
     i, match = int(np.argmax(Z @ theta)), new_match(5, 3)
     nearest = meet(inst, state, match, w, reach, i)
     V = (Z.T * w) @ Z
@@ -43,6 +44,18 @@ def test_the_nearest_alternative_is_a_nearest_point() -> None:
         assert w @ match.move**2 / 2 == pytest.approx(match.worth[j], rel=1e-6)
     assert nearest == int(np.argmin(match.worth))
     assert match.worth[i] == np.inf
+
+
+def test_an_arm_that_cannot_be_tried_is_a_rival_and_no_reply() -> None:
+    inst, state = scene([[1.0, 0.0], [0.0, 1.0], [0.9, 0.3]], [1.0, 0.2, 0.96])
+    match, reach = new_match(3, 2), np.array([1.0, 1.0, 0.0])
+    assert meet(inst, state, match, np.array([0.5, 0.5, 0.0]), reach, 0) == 2
+    moves(inst, state, match, reach, 0, 2)
+    assert match.move[2] == 0.0
+    assert match.move[1] != 0.0
+    assert best_reply(match, reach) in (0, 1)
+    match.move[:] = 0.0
+    assert best_reply(match, np.array([0.0, 1.0, 1.0])) == 1
 
 
 def test_arms_that_are_the_same_are_no_rivals() -> None:

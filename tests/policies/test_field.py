@@ -16,7 +16,7 @@ from surefoot.policies.bound import faced
 from surefoot.sets.thresholds import beta, refresh
 from surefoot.simulation import run_session
 
-EXACT = ("LinGame", "LinGameC", "LazyTrackAndStop", "FrankWolfe")
+EXACT = ("XYAdaptive", "LinGame", "LinGameC", "RAGE", "LazyTrackAndStop", "FrankWolfe", "ALBA", "Peace")
 ALL = ("XYStatic", *EXACT)
 
 
@@ -63,6 +63,8 @@ def test_an_unknown_stopping_rule_is_refused(name: str) -> None:
     ("LazyTrackAndStop", "heuristic", "measured"), ("LazyTrackAndStop", "own", "without-limits"),
     ("LinGame", "theorem", "without-limits"), ("FrankWolfe", "theorem", "without-limits"),
     ("XYStatic", "own", "without-limits"), ("XYStatic", "plain", "without-limits"),
+    ("XYAdaptive", "own", "without-limits"), ("XYAdaptive", "plain", "without-limits"),
+    ("RAGE", "own", "without-limits"), ("ALBA", "own", "without-limits"), ("Peace", "own", "measured"),
     *((name, "ours", "without-limits") for name in ALL),
 ])  # fmt: skip
 def test_only_a_threshold_with_a_proof_promises_anything(name: str, stop: str, kind: str) -> None:
@@ -106,6 +108,20 @@ def test_with_our_sets_the_same_pulls_end_in_a_certificate(name: str) -> None:
     assert session.certificate is not None
     assert session.certificate.guarantee == "without-limits"
     assert session.certificate.arm == 0
+
+
+@pytest.mark.parametrize("policy", [
+    sf.policies.RAGE(), sf.policies.ALBA(), sf.policies.XYAdaptive(stop="plain"), sf.policies.Peace(),
+])  # fmt: skip
+def test_phases_turn_alike_in_sessions_and_in_simulations(policy: Any) -> None:
+    session = played(policy, 3000)
+    assert session.outcome == ("measured" if policy.name == "peace" else "certified")
+    assert session.ledger.learner.state.own.phases.number[0] >= 1, "the phase that was the last"
+    assert session.ledger.learner.decision.leader == 0
+    world, problem = easy()
+    with interpreting():
+        runs = sf.simulate(world, problem, policy, runs=1, seed=3, max_pulls=3000)
+    assert runs.pulls[0] == session.pulls
 
 
 # -- thresholds -------------------------------------------------------------------------------------------------------
@@ -157,12 +173,13 @@ def test_arms_that_span_are_taken_by_what_they_add() -> None:
     assert stopping.least_eigenvalue(Z[[0, 2]]) == pytest.approx(0.81)
 
 
-def test_a_design_over_too_many_pairs_is_refused_by_name() -> None:
-    arms = np.random.default_rng(1).normal(size=(5000, 2))
+@pytest.mark.parametrize("name", ["XYStatic", "XYAdaptive", "RAGE", "Peace"])
+def test_a_design_over_too_many_pairs_is_refused_by_name(name: str) -> None:
+    arms, policy = np.random.default_rng(1).normal(size=(5000, 2)), getattr(sf.policies, name)()
     limit = sf.Limit("heat", at_most=1.0, baseline=0.0, noise=0.1)
-    problem = sf.Problem(arms, sf.Reward(noise=0.1), limit, safe_level=1.0, epsilon=0.1, delta=0.1, delta_safety=0.1)
-    with pytest.raises(InvalidInput, match=r"5000.*must be at most 4,096 for xy-static"):
-        sf.policies.XYStatic().plan(problem)
+    problem = sf.Problem(arms, sf.Reward(noise=0.1), limit, safe_level=1.0, epsilon=0.0, delta=0.1, delta_safety=0.1)
+    with pytest.raises(InvalidInput, match=rf"5000.*must be at most 4,096 for {policy.name}"):
+        policy.plan(problem)
 
 
 # -- compiled ---------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 import surefoot as sf
+from surefoot.core.kernel import interpreting
 
 DELTA, RUNS, MOST = 0.05, 300, 400_000
 
@@ -53,12 +54,21 @@ PROVED = {
     "xy-static, own": sf.policies.XYStatic(),
     "xy-static, plain": sf.policies.XYStatic(stop="plain"),
     "xy-static, ours": sf.policies.XYStatic(stop="ours"),
+    "xy-adaptive, own": sf.policies.XYAdaptive(),
+    "xy-adaptive, plain": sf.policies.XYAdaptive(stop="plain"),
+    "xy-adaptive, ours": sf.policies.XYAdaptive(stop="ours"),
+    "rage, own": sf.policies.RAGE(),
+    "rage, ours": sf.policies.RAGE(stop="ours"),
+    "alba, own": sf.policies.ALBA(),
+    "alba, ours": sf.policies.ALBA(stop="ours"),
+    "peace, ours": sf.policies.Peace(stop="ours"),
 }
 MEASURED = {
     "lingame, own": sf.policies.LinGame(),
     "lingame-c, own": sf.policies.LinGameC(),
     "lazy, heuristic": sf.policies.LazyTrackAndStop(stop="heuristic"),
     "frank-wolfe, own": sf.policies.FrankWolfe(),
+    "peace, own": sf.policies.Peace(),
 }
 
 
@@ -88,3 +98,15 @@ def test_a_threshold_without_a_proof_is_measured_and_certifies_nothing(name: str
     found = played(WORLDS[world](), MEASURED[name])
     assert found.summary()["certified_runs"] == 0
     assert set(found.outcomes) == {"measured"}
+
+
+@pytest.mark.certify
+@pytest.mark.parametrize("name", ["rage, own", "xy-adaptive, plain", "alba, own", "peace, own"])
+def test_compiled_phases_turn_as_the_interpreter_turns_them(name: str) -> None:
+    policy, world = {**PROVED, **MEASURED}[name], close_pair(1.0)
+    problem = world.problem(epsilon=0.0, delta=DELTA, delta_safety=DELTA, safe_level=1.0)
+    compiled = sf.simulate(world, problem, policy, runs=2, seed=5, max_pulls=2_500)
+    with interpreting():
+        plain = sf.simulate(world, problem, policy, runs=2, seed=5, max_pulls=2_500)
+    assert (plain.pulls_per_arm == compiled.pulls_per_arm).all()
+    assert plain.outcomes == compiled.outcomes

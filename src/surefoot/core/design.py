@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from surefoot.core.types import Indices, Matrix, Vector
+from surefoot.core.types import Flags, Indices, Matrix, Vector
 
 MOST_PAIRS = 512  # that a step looks at
 MOST_WORK = 1_000_000_000  # numbers that the steps of a design over pairs may go through, but for the first hundred
@@ -38,17 +38,18 @@ def e_optimal(Z: Matrix, tolerance: float = 0.05, steps: int = 5000) -> Vector:
     return best_nu
 
 
-def xy_design(Z: Matrix, tolerance: float = 0.02, steps: int = 5000) -> Vector:
+def xy_design(Z: Matrix, pullable: Flags | None = None, tolerance: float = 0.02, steps: int = 5000) -> Vector:
     """Shares nu that minimise the largest |z_i - z_j|^2 in V^-1 over all pairs, V = sum_k nu_k z_k z_k^T, to within the
-    relative tolerance.                                                                                      (F9)
+    relative tolerance; arms that cannot be tried have no share.                                             (F9)
 
     Frank-Wolfe on a soft maximum over the pairs that are known worst, sharpened when the steps stop paying. Every
     weighting p of pairs bounds the optimum from below by g^2 / max_k s_k, with g = sum p |y|^2 and
     s_k = sum p (z_k.V^-1 y)^2; should the steps run out first, the best shares seen are returned.
     """
     K, d = Z.shape
-    nu, bound, best, sharpness = np.full(K, 1.0 / K), 0.0, np.inf, 8.0
-    best_nu = nu
+    tried = np.ones(K) if pullable is None else pullable.astype(np.float64)
+    nu: Vector = tried / tried.sum()
+    bound, best, sharpness, best_nu = 0.0, np.inf, 8.0, nu
     for step in range(min(steps, max(100, MOST_WORK // (K * K * d)))):
         G = Z @ np.linalg.solve((Z.T * nu) @ Z, Z.T)  # z_a . V^-1 z_b
         squares = np.diag(G)[:, None] + np.diag(G)[None, :] - 2.0 * G
@@ -61,7 +62,7 @@ def xy_design(Z: Matrix, tolerance: float = 0.02, steps: int = 5000) -> Vector:
             best, best_nu = float(squares.max()), nu
         p = np.exp(sharpness * np.log(K + 1.0) * (worst / worst.max() - 1.0))
         p /= p.sum()
-        s = (G[:, i] - G[:, j]) ** 2 @ p
+        s = tried * ((G[:, i] - G[:, j]) ** 2 @ p)
         bound = max(bound, float(worst @ p) ** 2 / float(s.max()))
         if best - bound <= tolerance * best:
             break

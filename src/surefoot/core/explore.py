@@ -18,7 +18,7 @@ class Exploration(NamedTuple):
 
     rounds: int  # at most this many
     order: int  # SCHEDULE or RANDOM
-    schedule: Indices  # arms in turn, repeated; unused when RANDOM
+    schedule: Indices  # arms in turn, repeated; when RANDOM those among which is drawn
     level: Vector  # (K,)
     until_cost: float  # end earlier, once unlearned levels cost no more than this; negative: never earlier
 
@@ -43,7 +43,7 @@ def explored_arm(plan: Exploration, state: State, work: Work, seed: int, run: in
     if plan.order == SCHEDULE:
         return int(plan.schedule[t % len(plan.schedule)])
     philox(seed, EXPLORE, run, t, work.draw)
-    return int(uniform(work.draw[0]) * len(state.estimate.N))
+    return int(plan.schedule[int(uniform(work.draw[0]) * len(plan.schedule))])
 
 
 @rare

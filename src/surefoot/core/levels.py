@@ -175,14 +175,15 @@ def round_down(grid: Vector, level: float) -> float:
 
 @kernel
 def reachable(dial: Dial, levels: Levels, reach: Vector) -> None:
-    """The level at which each arm may be pulled now: certified, and not too large a step.                   (S4)"""
-    low = levels.low
+    """The level at which each arm may be pulled now: certified, and not too large a step; 0 where it cannot be tried,
+    so that nothing is learned from it.                                                                  (S4, P2)"""
+    low, pullable = levels.low, dial.pullable
     if dial.step == inf:
         for k in range(len(low)):
-            reach[k] = low[k]
+            reach[k] = pullable[k] * low[k]
         return
     for k in range(len(low)):
-        reach[k] = stepped(dial, levels, k, low[k])
+        reach[k] = pullable[k] * stepped(dial, levels, k, low[k])
 
 
 @kernel
@@ -218,6 +219,8 @@ def highest_step(dial: Dial, last: float) -> float:
 
 @thin
 def fix_at_ceiling(dial: Dial, levels: Levels, reach: Vector) -> None:
-    """Every arm at the top of its dial, safe or not: the levels of a policy that knows no limits."""
+    """Every arm at the top of its dial, safe or not: the levels of a policy that knows no limits. One that cannot be
+    tried competes there, and is reached at level 0.                                                         (P2)"""
     for k in range(len(levels.low)):
-        levels.low[k] = levels.high[k] = reach[k] = dial.ceiling[k]
+        levels.low[k] = levels.high[k] = dial.ceiling[k]
+        reach[k] = dial.pullable[k] * dial.ceiling[k]

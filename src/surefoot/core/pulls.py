@@ -18,12 +18,12 @@ def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: 
     """The arm to pull, at the level that work.reach gives it."""
     estimate, reach = state.estimate, work.reach
     if rule == IN_TURN:
-        return int(state.clock[ROUND] % len(reach))
+        return in_turn(inst, state.clock[ROUND])
     i, j = max(race.leader, 0), max(race.challenger, 0)  # the null pull is any arm at level 0
     if selection == OPTIMISTIC and race.challenger >= 0:
         unlearned = level_cost(state, j)
         if unlearned > reward_cost(state, race):  # the level decides, not the reward                        (G6)
-            return greedy(inst, state, work, inst.gram_of[1 + tightest_limit(state.levels, j)], j, 1.0, j, 0.0)
+            return greedy(inst, state, work, gram_of_limit(inst, tightest_limit(state.levels, j)), j, 1.0, j, 0.0)
     if rule == GREEDY:
         return greedy(inst, state, work, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     if rule == ROUNDING:
@@ -31,6 +31,40 @@ def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: 
     else:
         finite_weights(inst, estimate, shares, reach, inst.gram_of[0], i, race.leader_level, j, race.challenger_level)
     return furthest_behind(estimate, shares.weights, reach)
+
+
+@kernel
+def in_turn(inst: Instance, t: int) -> int:
+    """The arm whose turn it is in round t + 1, of those that can be tried."""
+    pullable = inst.dial.pullable
+    turn, arms = 0, 0
+    for k in range(len(pullable)):
+        arms += 1 if pullable[k] > 0.0 else 0
+    if arms == len(pullable):
+        return int(t % arms)
+    place = t % arms
+    for k in range(len(pullable)):
+        if pullable[k] > 0.0:
+            turn = k if place == 0 else turn
+            place -= 1
+    return turn
+
+
+@kernel
+def reached(reach: Vector, k: int) -> int:
+    """Arm k, or the first that can be tried where k cannot, or is none: nothing tells the others apart.       (P2)"""
+    if k >= 0 and reach[k] > 0.0:
+        return k
+    first = 0
+    while first < len(reach) - 1 and not reach[first] > 0.0:
+        first += 1
+    return first
+
+
+@thin
+def gram_of_limit(inst: Instance, s: int) -> int:
+    """The Gram matrix of limit s; without limits nothing is asked of it, and it is that of the reward.        (P1)"""
+    return int(inst.gram_of[1 + s] if len(inst.eta0) > 0 else inst.gram_of[0])
 
 
 @thin
@@ -60,7 +94,7 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     square = squared_norm(inst, estimate, g, j, race.challenger_level, i, race.leader_level)
     by_reward = max(reward_cost(state, race), 0.0) / square if square > 0.0 else 0.0
     s_j, s_i = tightest_limit(state.levels, j), tightest_limit(state.levels, i)
-    g_j, g_i = inst.gram_of[1 + s_j], inst.gram_of[1 + s_i]
+    g_j, g_i = gram_of_limit(inst, s_j), gram_of_limit(inst, s_i)
     v, v_j, v_i = diagonal(estimate, g), diagonal(estimate, g_j), diagonal(estimate, g_i)
     by_challenger = level_cost(state, j) / v_j[j] if race.challenger >= 0 and v_j[j] > 0.0 else 0.0
     asks_both = race.leader >= 0 and race.leader != race.challenger and v_i[i] > 0.0
@@ -83,7 +117,7 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     for k in range(len(reach)):
         information = reach[k] * reach[k]
         score[k] *= information / (1.0 + information * v[k])
-    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
+    return reached(reach, first_about_largest(score, len(reach), inst.ties)[0])
 
 
 @kernel
@@ -95,7 +129,7 @@ def spanning_pull(inst: Instance, state: State, work: Work) -> int:
     v, reach, score = diagonal(state.estimate, inst.gram_of[0]), work.reach, work.score
     for k in range(len(reach)):
         score[k] = reach[k] * reach[k] * v[k]
-    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
+    return reached(reach, first_about_largest(score, len(reach), inst.ties)[0])
 
 
 @kernel
@@ -119,7 +153,7 @@ def greedy(
         overlap = reach[k] * (level_i * column_i[k] - level_j * column_j[k])
         information = 1.0 + reach[k] * reach[k] * v[k]
         score[k] = overlap * overlap / information if overlap != 0.0 else 0.0  # a GPU divides zeros slowly
-    return max(first_about_largest(score, len(reach), inst.ties)[0], 0)
+    return reached(reach, first_about_largest(score, len(reach), inst.ties)[0])
 
 
 @kernel
@@ -136,4 +170,4 @@ def furthest_behind(estimate: Estimate, weights: Vector, reach: Vector) -> int:
         ratio = estimate.N[k] / (reach[k] * reach[k] * share)
         if best < 0 or ratio < best_ratio:
             best, best_ratio = k, ratio
-    return max(best, 0)
+    return reached(reach, best)

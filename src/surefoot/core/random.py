@@ -10,7 +10,7 @@ from typing import Any
 from surefoot.core.kernel import high_word, kernel, u64
 from surefoot.core.logarithm import log, polynomial
 
-NOISE, EXPLORE = 0, 1  # purposes: each is a stream of its own
+NOISE, EXPLORE, WIDTHS = 0, 1, 2  # purposes: each is a stream of its own
 
 # Numbers of 64 bits, so the compiler takes them for unsigned words.
 MULTIPLIER_0, MULTIPLIER_1 = 0xD2E7470EE14C6C93, 0xCA5A826395121157

@@ -167,7 +167,7 @@ def exchange(inst: Instance, shares: Shares, enter: int, sign: float, smallest_i
 def invert_basis(inst: Instance, shares: Shares, anew: bool) -> None:
     """The inverse of the basis, by Gauss-Jordan elimination with full pivoting.
 
-    `anew` chooses the basis too: in each step the arm with the largest remainder, among all arms.
+    `anew` chooses the basis too: in each step the arm with the largest remainder, among all that can be tried.
     """
     K, d = inst.X.shape
     for a in range(d):
@@ -177,7 +177,7 @@ def invert_basis(inst: Instance, shares: Shares, anew: bool) -> None:
         chosen, row, largest = r, r, 0.0
         for c in range(0 if anew else r, K if anew else d):
             arm = c if anew else shares.basis[c]
-            for a in range(r, d):
+            for a in range(r if inst.dial.pullable[arm] > 0.0 else d, d):
                 entry = 0.0
                 for b in range(d):
                     entry += shares.inverse[a, b] * inst.X[arm, b]

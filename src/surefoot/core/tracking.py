@@ -5,13 +5,13 @@ is kept, and found again.
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefoot.core.estimate import Estimate
 from surefoot.core.kernel import kernel, thin
-from surefoot.core.types import NULL, ROUND, Indices, Vector
+from surefoot.core.types import NULL, ROUND, Dial, Indices, Instance, Vector
 
 ONCE = 1.0 - 1e-9  # of a pull at full level: what applied levels may fall short by rounding
 
@@ -48,6 +48,23 @@ def untried(estimate: Estimate, reach: Vector) -> int:
         if found == NULL and estimate.N[k] < ONCE * reach[k] * reach[k]:
             found = k
     return found
+
+
+@kernel
+def tried_arms(dial: Dial) -> int:
+    """How many arms can be tried."""
+    count = 0
+    for k in range(len(dial.pullable)):
+        count += 1 if dial.pullable[k] > 0.0 else 0
+    return count
+
+
+@kernel
+def begin_even(inst: Instance, own: Any) -> None:
+    """The same share for every arm that can be tried, for a policy whose own memory has shares."""
+    each = 1.0 / tried_arms(inst.dial)
+    for k in range(len(own.shares)):
+        own.shares[k] = each if inst.dial.pullable[k] > 0.0 else 0.0
 
 
 @kernel

@@ -15,6 +15,7 @@ Matrix = NDArray[np.float64]
 Tensor = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
 
 PULL, CERTIFIED, UNDECIDED, CONTRADICTION, BREAKDOWN = 0, 1, 2, 3, 4  # what a decision says
 ALARM, MEASURED = 5, 6  # how a run ends besides: the data contradict the problem; a stop without a proof
@@ -32,6 +33,7 @@ class Dial(NamedTuple):
     step: float  # largest increase of an arm's level between its pulls; infinite when free
     step_from: Vector  # levels, ascending, where that depends on the level; empty where it does not
     step_to: Vector  # how far a step reaches from each of them; in between, straight lines
+    pullable: Vector  # (K,) 1, or 0 where the arm may be the answer and cannot be tried
 
 
 class Instance(NamedTuple):

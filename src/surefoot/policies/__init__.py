@@ -5,6 +5,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from surefoot.errors import InvalidInput
+from surefoot.policies.alba import ALBA
+from surefoot.policies.beside import Beside
 from surefoot.policies.exploration import EXPLORATIONS, EOptimal, Explore, RoundRobin, UniformRandom, UntilConfident
 from surefoot.policies.frank_wolfe import FrankWolfe
 from surefoot.policies.guarantee import Guarantee
@@ -12,21 +14,31 @@ from surefoot.policies.lazy_track_and_stop import LazyTrackAndStop
 from surefoot.policies.lingame import LinGame
 from surefoot.policies.lingame_c import LinGameC
 from surefoot.policies.lingape import LinGapE
+from surefoot.policies.peace import Peace
 from surefoot.policies.protocol import Plan, Policy
+from surefoot.policies.rage import RAGE
+from surefoot.policies.safe_elimination import SafeElimination
+from surefoot.policies.safe_game import SafeGame
 from surefoot.policies.safe_gap import SafeGap
+from surefoot.policies.safe_linear import SafeLinear
 from surefoot.policies.safe_lingape import SafeLinGapE
+from surefoot.policies.safe_monotonic import SafeMonotonic
 from surefoot.policies.uniform import Uniform
+from surefoot.policies.xy_adaptive import XYAdaptive
 from surefoot.policies.xy_static import XYStatic
 
 __all__ = [
-    "POLICIES", "EOptimal", "Explore", "FrankWolfe", "Guarantee", "LazyTrackAndStop", "LinGame", "LinGameC", "LinGapE",
-    "Plan", "Policy", "RoundRobin", "SafeGap", "SafeLinGapE", "Uniform", "UniformRandom", "UntilConfident", "XYStatic",
-    "default_policy", "describe", "from_dict", "of_version", "to_dict",
+    "ALBA", "POLICIES", "RAGE", "Beside", "EOptimal", "Explore", "FrankWolfe", "Guarantee", "LazyTrackAndStop",
+    "LinGame", "LinGameC", "LinGapE", "Peace", "Plan", "Policy", "RoundRobin", "SafeElimination", "SafeGame", "SafeGap",
+    "SafeLinGapE", "SafeLinear", "SafeMonotonic", "Uniform", "UniformRandom", "UntilConfident", "XYAdaptive",
+    "XYStatic", "default_policy", "describe", "from_dict", "of_version", "to_dict",
 ]  # fmt: skip
 
 
-OF_THE_FIELD = (XYStatic, LinGame, LinGameC, LazyTrackAndStop, FrankWolfe)
-POLICIES: dict[str, Any] = {policy.name: policy for policy in (SafeGap, SafeLinGapE, LinGapE, Uniform, *OF_THE_FIELD)}
+OF_THE_FIELD = (XYStatic, XYAdaptive, LinGame, LinGameC, RAGE, LazyTrackAndStop, FrankWolfe, ALBA, Peace)
+SAFELY = (SafeElimination, SafeGame, Beside, SafeLinear, SafeMonotonic)  # of the field too, and they know limits
+RACING = (SafeGap, SafeLinGapE, LinGapE, Uniform)
+POLICIES: dict[str, Any] = {policy.name: policy for policy in (*RACING, *OF_THE_FIELD, *SAFELY)}
 
 
 def default_policy() -> Policy:

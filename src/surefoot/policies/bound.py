@@ -63,11 +63,34 @@ def faced(policy: Policy, problem: Problem) -> Faced:
         refuse_unknown_noise(problem, policy.name)
     if not plan.sets.bears_error:
         refuse_error(problem, policy.name)
+    if not plan.candidates:
+        refuse_candidates(problem, policy.name)
+    if plan.needs_limits:
+        require_limits(problem, policy.name)
     sets = replace(plan.sets, memory=shapes_of(plan.sets.memory))  # every state has a memory of its own
     plan = plan._replace(sets=sets, own=shapes_of(plan.own))
     inst = instance_of(problem, plan)
     check_regularization(plan, inst)
     return Faced(policy.name, plan, inst)
+
+
+def refuse_candidates(problem: Problem, who: str) -> None:
+    """Refuses arms that cannot be tried, on behalf of a policy that would try them."""
+    if not problem.pullable.all():
+        first = problem.names[int(problem.pullable.argmin())]
+        raise InvalidInput(
+            f"pullable of arm {first!r}", False, f"is stated, and {who} tries every arm",
+            "Leave the arm out, or use SafeGap, which finds the best among arms that cannot be tried too.",
+        )  # fmt: skip
+
+
+def require_limits(problem: Problem, who: str) -> None:
+    """Refuses a problem without limits, on behalf of a policy that is made for them."""
+    if not problem.safety:
+        raise InvalidInput(
+            "safety", problem.safety, f"holds no limit, and {who} is made for limits",
+            "State the limits, or use SafeGap or LinGapE, which serve such problems.",
+        )  # fmt: skip
 
 
 def check_regularization(plan: Plan, inst: Instance) -> None:
@@ -92,6 +115,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
         step_from=step_from,
         step_to=step_to,
+        pullable=problem.pullable.astype(np.float64),
     )
     many = are_many(len(problem.features))
     features = plan.grams.features if plan.features is None else plan.features
@@ -121,6 +145,11 @@ def ceiling_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
         grid = np.array(problem.level_grid)
         ceiling = grid[np.searchsorted(grid, ceiling, side="right") - 1]
     return ceiling
+
+
+def reach_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The highest setting at which each arm can be tried; 0 where it cannot."""
+    return ceiling_of(problem) * problem.pullable
 
 
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:

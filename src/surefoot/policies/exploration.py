@@ -111,9 +111,11 @@ def planned(
             "Explore at the safe level or below it, or leave level out.",
         )  # fmt: skip
     if isinstance(explore, EOptimal):
-        shares = e_optimal((problem.features if features is None else features) * level[:, None])
+        shares, Z = np.zeros(K), (problem.features if features is None else features) * level[:, None]
+        tried = problem.pullable
+        shares[tried] = e_optimal(Z if tried.all() else Z[tried])
         return Exploration(explore.rounds, SCHEDULE, apportion(shares, explore.rounds), level, NEVER_EARLIER)
-    turn = np.arange(K, dtype=np.int64)
+    turn = np.flatnonzero(problem.pullable).astype(np.int64)
     if isinstance(explore, UntilConfident):
         return Exploration(explore.rounds, SCHEDULE, turn, level, explore.share * problem.epsilon)
     return Exploration(

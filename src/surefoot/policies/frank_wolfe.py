@@ -21,14 +21,15 @@ from surefoot.core.levels import fix_at_ceiling
 from surefoot.core.logarithm import exp, log
 from surefoot.core.match import Match, best_reply, meet, moves, new_match
 from surefoot.core.parts import bound_leads
+from surefoot.core.pulls import reached
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.tracking import Chosen, choose, is_chosen, is_square, new_chosen, untried
+from surefoot.core.tracking import Chosen, begin_even, choose, is_chosen, is_square, new_chosen, tried_arms, untried
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Instance, Matrix, Nothing, Vector
 from surefoot.policies import stopping
-from surefoot.policies.guarantee import Guarantee
-from surefoot.policies.options import check_choice, option
+from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan
+from surefoot.policies.stopping import OfTheField
 from surefoot.problem import Problem
 
 Stop = Literal["own", "theorem", "ours"]
@@ -70,11 +71,12 @@ def climb(inst: Instance, state: State, work: Work, own: Own, i: int) -> int:
     """The arm to pull with arm i in the lead; the shares take one step in a round.                          (F1)"""
     if not is_chosen(own.chosen, state.clock):
         K, t = len(work.reach), state.clock[ROUND]
-        even = is_square(t // K) or not towards_nearest(inst, state, work, own, i)
+        arms = tried_arms(inst.dial)
+        even = is_square(t // arms) or not towards_nearest(inst, state, work, own, i)
         share = 1.0 / float(t)
-        best = 0
+        best = reached(work.reach, 0)
         for k in range(K):
-            step = 1.0 / K if even else own.step[k]
+            step = (1.0 / arms if work.reach[k] > 0.0 else 0.0) if even else own.step[k]
             own.shares[k] = (1.0 - share) * own.shares[k] + share * step
             ahead = own.shares[k] * state.estimate.pulls[best] > own.shares[best] * state.estimate.pulls[k]
             best = k if ahead else best
@@ -99,17 +101,17 @@ def towards_nearest(inst: Instance, state: State, work: Work, own: Own, i: int) 
                 own.slopes[near, k] = 0.5 * match.move[k] * match.move[k]
             near += 1
     if near > 1:
-        answer_all(own, near)
+        answer_all(own, work.reach, near)
         return True
     moves(inst, state, match, work.reach, i, nearest)
-    best = best_reply(match)
+    best = best_reply(match, work.reach)
     for k in range(K):
         own.step[k] = 1.0 if k == best else 0.0
     return True
 
 
 @rare
-def answer_all(own: Own, near: int) -> None:
+def answer_all(own: Own, reach: Vector, near: int) -> None:
     """The shares of arms that gain most against all near rivals at once, into own.step: arms and rivals reply to what
     the other side has done so far (fictitious play), since compiled code cannot call a linear program."""
     K = len(own.step)
@@ -123,7 +125,7 @@ def answer_all(own: Own, near: int) -> None:
         rival = 0
         for j in range(1, near):
             rival = j if own.by_rival[j] < own.by_rival[rival] else rival
-        best = 0
+        best = reached(reach, 0)
         for k in range(K):
             own.by_arm[k] += own.slopes[rival, k]
             best = k if own.by_arm[k] > own.by_arm[best] else best
@@ -132,37 +134,22 @@ def answer_all(own: Own, near: int) -> None:
             own.by_rival[j] += own.slopes[j, best]
 
 
-@kernel
-def begin(inst: Instance, own: Own) -> None:
-    """Even shares."""
-    for k in range(len(own.shares)):
-        own.shares[k] = 1.0 / len(own.shares)
-
-
 @dataclass(frozen=True)
-class FrankWolfe:
+class FrankWolfe(OfTheField):
     """Shares of pulls that climb by Frank-Wolfe steps against the nearest alternative; limits ignored."""
 
     name: ClassVar[str] = "frank-wolfe"
     version: ClassVar[int] = 1
+    stops: ClassVar = STOPS
     stop: Stop = option(
         "own", "When it stops: own (log((1 + log t)/delta), unproved), theorem (Kaufmann and Koolen's) or ours.", STOPS
     )
 
-    def __post_init__(self) -> None:
-        check_choice("stop", self.stop, STOPS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """The best arm at full level, safe or not, where the threshold is proved."""
-        stopping.refuse_epsilon(problem, self.name)
-        return stopping.stated(STOPS[self.stop], problem)
-
     def plan(self, problem: Problem) -> Plan:
         """The sets of the stopping rule, and even shares to begin with."""
-        stopping.refuse_epsilon(problem, self.name)
-        found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
+        found, (K, d) = self.stopping(problem), problem.features.shape
         near = min(K, MOST_NEAR)
         own = Own(
             new_chosen(), np.zeros(K), np.zeros(K), np.zeros((near, K)), np.zeros(K), np.zeros(near), new_match(K, d)
         )
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin_even, candidates=True)

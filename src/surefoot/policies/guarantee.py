@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.norms import LARGEST, bounds_of, noise_laws, refuse_error, refuse_unknown_noise, signals_of
 from surefoot.problem.units import reading_in_words, with_unit
@@ -9,6 +10,9 @@ from surefoot.problem.units import reading_in_words, with_unit
 WITHIN_EPSILON = "within-epsilon"  # (b)
 PROPOSITION_1 = "proposition-1"  # conservative selection
 WITHOUT_LIMITS = "without-limits"  # a policy that knows no limits
+SAFE_ANSWER = "safe-answer"  # a policy that keeps no limits while it learns, and whose answer keeps them
+WITHIN_RESERVE = "within-reserve"  # against what keeps every limit with a reserve
+RESERVE = 0.1  # of the room between baseline and limit
 MEASURED = "measured"  # a policy that stops by a threshold without a proof: nothing is promised, or certified
 
 VALUE = {
@@ -22,7 +26,20 @@ VALUE = {
         "{answer} is within {epsilon} of the best option at full level, safe or not. Nothing is promised about the "
         "limits."
     ),
+    SAFE_ANSWER: (
+        "{answer} keeps every limit with its mean and is within {epsilon} of the best safe option at its highest safe "
+        "level. No limit was kept while learning: pulls were made at the top of the dial, safe or not."
+    ),
+    WITHIN_RESERVE: (
+        "{answer} is within {epsilon} of every option at every level that keeps each limit with a tenth of its room in "
+        "reserve."
+    ),
     MEASURED: "{answer} looked best when a threshold without a proof was passed. Nothing is promised, or certified.",
+}
+NOT_NEGATIVE = "the best {} is not negative (the null pull takes no part)"
+NO_LIMITS = {  # the same where none are stated: every level is safe, so the highest is that of the dial      (P1)
+    WITHIN_EPSILON: "{answer} is within {epsilon} of the best option at full level. No limits were stated.",
+    WITHOUT_LIMITS: "{answer} is within {epsilon} of the best option at full level. No limits were stated.",
 }
 
 
@@ -30,12 +47,15 @@ VALUE = {
 class Guarantee:
     """What holds once a policy stops, with which probability, and what that rests on."""
 
-    kind: str  # "within-epsilon", "proposition-1", "without-limits", "measured", or a word of the policy's own
+    kind: str  # one of the words above, or one of the policy's own
     value: str  # the promise about the answer, in words, with {answer} and {epsilon} in their places
     confidence: float  # the probability of that at least
-    safety: float | None  # at least this is the probability that no pull's mean crosses a limit; None: knows no limits
+    safety: float | None  # at least this is the probability that no pull's mean crosses a limit; None: no limits are
+    # known to the policy, or none were stated
     assumptions: tuple[str, ...]  # what it rests on
     leans_on_norms: bool = True  # whether stated norms or largest effects are among it: data that contradict one ring
+
+    linear: bool = True  # whether means are taken to follow the features: data that contradict it ring
 
     @property
     def keeps_limits(self) -> bool:
@@ -58,22 +78,29 @@ def promise(
     leans_on_norms: bool = True,
     learns_noise: bool = False,
     bears_error: bool = False,
+    rising: tuple[str, ...] = (),
 ) -> Guarantee:
     """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls. Only what
     learns the size of the noise can promise anything where that is unknown, and only what bears an error of the linear
-    law where one is stated."""
+    law where one is stated. What takes effects to rise, and not to be linear, says so in place of that."""
     if not learns_noise:
         refuse_unknown_noise(problem, "what is asked for")
     if not bears_error:
         refuse_error(problem, "what is asked for")
-    signals = signal_assumptions(problem, leans_on_norms)
+    signals = rising or signal_assumptions(problem, leans_on_norms)
+    if not problem.safety:
+        kind = WITHIN_EPSILON if kind == PROPOSITION_1 else kind  # all levels are certified from the first round on
+        if kind not in NO_LIMITS:
+            reason = "holds no limit, and what is asked for promises something about limits"
+            raise InvalidInput("safety", problem.safety, reason, "Use SafeGap or LinGapE, which serve such problems.")
     return Guarantee(
         kind=kind,
-        value=VALUE[kind],
+        value=VALUE[kind] if problem.safety else NO_LIMITS[kind],
         confidence=max(0.0, confidence),
-        safety=1.0 - problem.delta_safety if keeps_limits else None,
+        safety=1.0 - problem.delta_safety if keeps_limits and problem.safety else None,
         assumptions=(*signals, *(limit_assumptions(problem, null_pull) if keeps_limits else ())),
         leans_on_norms=leans_on_norms,
+        linear=not rising,
     )
 
 
@@ -91,6 +118,20 @@ def signal_assumptions(problem: Problem, leans_on_norms: bool) -> tuple[str, ...
     return tuple(
         f"{name}: {law_in_words(signal)}, {law.said}{bound}"
         for name, signal, law, bound in zip(names, signals_of(problem), noise_laws(problem), bounds, strict=True)
+    )
+
+
+def rising_assumptions(problem: Problem) -> tuple[str, ...]:
+    """What is taken of signals whose effects rise with the level in whatever way, no faster than stated.        (S9)"""
+    names = ["reward", *(limit.name for limit in problem.safety)]
+    kind, sizes = bounds_of(problem)
+    per = "" if kind == LARGEST else " and unit of features"
+    units = [problem.reward.unit, *(limit.unit for limit in problem.safety)]
+    ways = ["does not fall"] + ["does not move away from its limit"] * len(problem.safety)
+    return tuple(
+        f"{name}: {way} as the level rises, and changes by at most {with_unit(f'{size:g}', unit)} for a full turn of "
+        f"the dial{per} (the promise leans on it), {law.said}"
+        for name, way, size, unit, law in zip(names, ways, sizes.tolist(), units, noise_laws(problem), strict=True)
     )
 
 
@@ -118,6 +159,8 @@ def bound_assumptions(problem: Problem, names: list[str]) -> list[str]:
 
 def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:
     """What a policy that keeps limits rests on besides."""
+    if not problem.safety:
+        return () if null_pull else (NOT_NEGATIVE.format("value"),)
     nearly = any(limit.within > 0.0 for limit in problem.safety)
     known = f"every arm is safe at its known level{' and at every one below it' if nearly else ''}"
     tightened = [
@@ -128,4 +171,4 @@ def limit_assumptions(problem: Problem, null_pull: bool) -> tuple[str, ...]:
     ]
     if tightened:
         known += f", by the limits tightened for single readings ({', '.join(tightened)})"
-    return (known,) if null_pull else (known, "the best safe value is not negative (the null pull takes no part)")
+    return (known,) if null_pull else (known, NOT_NEGATIVE.format("safe value"))

@@ -23,12 +23,12 @@ from surefoot.core.match import Match, best_reply, meet, moves, new_match
 from surefoot.core.parts import ball_of, bound_leads
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.tracking import Chosen, choose, is_chosen, new_chosen, owed
+from surefoot.core.tracking import Chosen, begin_even, choose, is_chosen, new_chosen, owed
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Indices, Instance, Vector
 from surefoot.policies import stopping
-from surefoot.policies.guarantee import Guarantee
-from surefoot.policies.options import check_choice, option
+from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan
+from surefoot.policies.stopping import OfTheField
 from surefoot.problem import Problem
 
 Stop = Literal["own", "heuristic", "ours"]
@@ -81,7 +81,7 @@ def track(inst: Instance, rules: Rules, state: State, work: Work, own: Own, i: i
             climb(inst, state, work, own, i)
         for k in range(len(own.due)):
             own.due[k] += own.shares[k]
-            own.given[k] = float(state.estimate.pulls[k])
+            own.given[k] = float(state.estimate.pulls[k]) if work.reach[k] > 0.0 else inf
         if is_known(inst, state, own.match, rules.least * sqrt(float(t))):
             choose(own.chosen, state.clock, owed(own.due, own.given))
         else:
@@ -115,46 +115,31 @@ def climb(inst: Instance, state: State, work: Work, own: Own, i: int) -> None:
         if j == NULL:
             return
         moves(inst, state, own.match, work.reach, i, j)
-        best, share = best_reply(own.match), 1.0 / (n + 1.0)
+        best, share = best_reply(own.match, work.reach), 1.0 / (n + 1.0)
         for k in range(len(own.shares)):
             own.shares[k] = (1.0 - share) * own.shares[k] + (share if k == best else 0.0)
         if share < CLOSE * sqrt(dot(own.shares, own.shares)):
             return
 
 
-@kernel
-def begin(inst: Instance, own: Own) -> None:
-    """Even shares."""
-    for k in range(len(own.shares)):
-        own.shares[k] = 1.0 / len(own.shares)
-
-
 @dataclass(frozen=True)
-class LazyTrackAndStop:
+class LazyTrackAndStop(OfTheField):
     """The best shares for the estimate, computed when the rounds have doubled, and tracked; limits ignored."""
 
     name: ClassVar[str] = "lazy-track-and-stop"
     version: ClassVar[int] = 1
+    stops: ClassVar = STOPS
     stop: Stop = option(
         "own", "When it stops: own (its determinant, proved), heuristic (its authors' shortcut, unproved) or ours.",
         STOPS,
     )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        check_choice("stop", self.stop, STOPS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """The best arm at full level, safe or not, where the threshold is proved."""
-        stopping.refuse_epsilon(problem, self.name)
-        return stopping.stated(STOPS[self.stop], problem)
-
     def plan(self, problem: Problem) -> Plan:
         """The sets of the stopping rule, and d arms that span."""
-        stopping.refuse_epsilon(problem, self.name)
-        found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
-        Z = found.arms(problem)
+        found, (K, d) = self.stopping(problem), problem.features.shape
+        Z = found.pulls(problem)
         spanning = stopping.spanning_arms(Z)
         rules = Rules(spanning, stopping.least_eigenvalue(Z[spanning]) / float(np.sqrt(d)))
         counter = np.zeros(1, np.int64)
         own = Own(new_chosen(), counter, counter, np.zeros(K), np.zeros(K), np.zeros(K), new_match(K, d))
-        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin)
+        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_even, candidates=True)

@@ -29,9 +29,9 @@ from surefoot.core.state import State, Work
 from surefoot.core.tracking import Chosen, choose, is_chosen, new_chosen, owed, untried
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Instance, Nothing, Vector
 from surefoot.policies import stopping
-from surefoot.policies.guarantee import Guarantee
-from surefoot.policies.options import check_choice, option
+from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan
+from surefoot.policies.stopping import OfTheField
 from surefoot.problem import Problem
 
 Stop = Literal["own", "theorem", "ours"]
@@ -73,7 +73,7 @@ def play_round(inst: Instance, state: State, work: Work, own: Own, i: int) -> in
         spread(own.hedge, i)
         for k in range(len(reach)):
             own.due[k] += shares[k]
-            own.given[k] = float(state.estimate.pulls[k])
+            own.given[k] = float(state.estimate.pulls[k]) if reach[k] > 0.0 else inf
         j = meet(inst, state, match, shares, reach, i)
         if j != NULL:
             moves(inst, state, match, reach, i, j)
@@ -85,27 +85,26 @@ def play_round(inst: Instance, state: State, work: Work, own: Own, i: int) -> in
     return int(own.chosen.arm[0])
 
 
+@kernel
+def begin(inst: Instance, own: Own) -> None:
+    """What cannot be tried is no choice."""
+    for k in range(len(own.due)):
+        own.hedge.closed[k] = 0 if inst.dial.pullable[k] > 0.0 else 1
+
+
 @dataclass(frozen=True)
-class LinGame:
+class LinGame(OfTheField):
     """A game of exponential weights for each leader against the nearest alternative; limits ignored."""
 
     name: ClassVar[str] = "lingame"
     version: ClassVar[int] = 1
+    stops: ClassVar = STOPS
     stop: Stop = option(
         "own", "When it stops: own (log((1 + log t)/delta), unproved), theorem (its ellipsoid) or ours.", STOPS
     )
 
-    def __post_init__(self) -> None:
-        check_choice("stop", self.stop, STOPS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """The best arm at full level, safe or not, where the threshold is proved."""
-        stopping.refuse_epsilon(problem, self.name)
-        return stopping.stated(STOPS[self.stop], problem)
-
     def plan(self, problem: Problem) -> Plan:
         """The sets of the stopping rule, and a learner for each leader."""
-        stopping.refuse_epsilon(problem, self.name)
-        found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
+        found, (K, d) = self.stopping(problem), problem.features.shape
         own = Own(new_chosen(), new_hedge(K, K), np.zeros(K), np.zeros(K), new_match(K, d), np.zeros(K))
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin, candidates=True)

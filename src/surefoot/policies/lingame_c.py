@@ -27,11 +27,10 @@ from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
 from surefoot.core.tracking import Chosen, choose, is_chosen, new_chosen, owed, untried
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Instance, Nothing, Vector
-from surefoot.policies import stopping
-from surefoot.policies.guarantee import Guarantee
 from surefoot.policies.lingame import STOPS, Stop
-from surefoot.policies.options import check_choice, option
+from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan
+from surefoot.policies.stopping import OfTheField
 from surefoot.problem import Problem
 
 
@@ -74,7 +73,7 @@ def play_round(inst: Instance, state: State, work: Work, own: Own, i: int) -> in
         for k in range(K):
             total += shares[i * K + k]
         for k in range(K):
-            own.row[k] = shares[i * K + k] / total if total > 0.0 else 1.0 / K
+            own.row[k] = shares[i * K + k] / total if total > 0.0 else 1.0 / K  # at level 0 it says nothing
         for pair in range(K * K):
             own.due[pair] += shares[pair]
         j = meet(inst, state, match, own.row, reach, i)
@@ -92,30 +91,31 @@ def play_round(inst: Instance, state: State, work: Work, own: Own, i: int) -> in
     return int(own.chosen.arm[0])
 
 
+@kernel
+def begin(inst: Instance, own: Own) -> None:
+    """What cannot be tried is no choice, whoever leads."""
+    K = len(own.row)
+    for pair in range(len(own.due)):
+        if not inst.dial.pullable[pair % K] > 0.0:
+            own.hedge.closed[pair], own.given[pair] = 1, inf
+
+
 @dataclass(frozen=True)
-class LinGameC:
+class LinGameC(OfTheField):
     """One game of exponential weights over leaders and arms against the nearest alternative; limits ignored."""
 
     name: ClassVar[str] = "lingame-c"
     version: ClassVar[int] = 1
+    stops: ClassVar = STOPS
     stop: Stop = option(
         "own", "When it stops: own (log((1 + log t)/delta), unproved), theorem (its ellipsoid) or ours.", STOPS
     )
 
-    def __post_init__(self) -> None:
-        check_choice("stop", self.stop, STOPS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """The best arm at full level, safe or not, where the threshold is proved."""
-        stopping.refuse_epsilon(problem, self.name)
-        return stopping.stated(STOPS[self.stop], problem)
-
     def plan(self, problem: Problem) -> Plan:
         """The sets of the stopping rule, and one learner over all pairs."""
-        stopping.refuse_epsilon(problem, self.name)
-        found, (K, d) = STOPS[self.stop].sets(problem), problem.features.shape
+        found, (K, d) = self.stopping(problem), problem.features.shape
         own = Own(
             new_chosen(), new_hedge(1, K * K), np.zeros(K * K), np.zeros(K * K), np.zeros(K), new_match(K, d),
             np.zeros(K * K),
         )  # fmt: skip
-        return Plan(decide, Nothing(), found.grams, found.sets, own=own)
+        return Plan(decide, Nothing(), found.grams, found.sets, own=own, begin_own=begin, candidates=True)

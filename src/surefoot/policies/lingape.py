@@ -80,7 +80,8 @@ class LinGapE:
         """The sets that the options name; without a plan of exploration every arm is pulled once."""
         grams, sets = radii.sets_for(problem, self.radius, self.radius)
         top = ceiling_of(problem)
-        first = self.explore or RoundRobin(problem.size)
+        first = self.explore or RoundRobin(int(problem.pullable.sum()))
         explore = planned(first, problem, default_level=top, highest=top, features=grams.features)
         rules = Rules(pull=options.PULLS[self.pull], explore=explore)
-        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)
+        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares,
+                    candidates=True)  # fmt: skip

@@ -31,6 +31,8 @@ class Plan(NamedTuple):
     own: Any = Nothing()  # the policy's own memory: a NamedTuple of arrays, begun with zeros
     begin_own: Callable[..., Any] = nothing_begins  # (inst, own)
     features: Matrix | None = None  # (K, d) the arms in coordinates of the policy's own; None: in those of its grams
+    candidates: bool = False  # whether it serves arms that may be the answer and cannot be tried           (P2)
+    needs_limits: bool = False  # whether it is made for limits, and refuses a problem without any           (P1)
 
 
 @runtime_checkable

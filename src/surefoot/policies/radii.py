@@ -38,7 +38,7 @@ def sets_for(problem: Problem, reward: str, safety: str) -> tuple[Grams, Confide
     own = np.array(form) == ellipsoid.SQUARED_SUM
     grams = multiples_of_identity(np.where(own, own_regularization(problem, leaning), problem.regularization), d)
     grams = grams._replace(features=leaning.features if leaning.even else None)
-    delta = np.array([problem.delta] + [problem.delta_safety / m] * m)
+    delta = np.array([problem.delta, *(problem.delta_safety / m for _ in range(m))])
     delta[cut] /= 2.0
     ball = ellipsoid.ellipsoid(ellipsoid.params_of(leaning.features, leaning.bounds, grams, form, delta))
     prior = bias_free.PRIOR * np.array(mixtures.planned_information(problem))

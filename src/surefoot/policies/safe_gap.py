@@ -11,7 +11,8 @@ pull      what narrows the gap most, by reward and by levels together           
 
 No bound on the weights is in any of its sets: norms or largest effects, where stated, only tune. delta pays for
 the reward and for the optimistic levels, so the promise holds with probability 1 - delta and does not lean on
-delta_safety, which pays for the certified levels alone.
+delta_safety, which pays for the certified levels alone. Without limits no level has to be learned, and all of delta
+pays for the reward.                                                                                            (P1)
 
 Noise of unknown size costs no share of its own: it is learned within the event of every ellipsoid and of every aim, so
 what pays for the set pays for the size too (C8).
@@ -29,7 +30,7 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
 from surefoot.core.parts import ball_of, bound_leads, bound_safety
 from surefoot.core.pulls import decisive_pull, spanning_pull
-from surefoot.core.race import find_leader, find_race_with_ties, verdict
+from surefoot.core.race import Race, find_leader, find_race_with_ties, verdict
 from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Matrix, Nothing, Tensor
 from surefoot.errors import InvalidInput
@@ -70,22 +71,34 @@ class Rules(NamedTuple):
 @kernel
 def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, run: int) -> Decision:
     """The pull of round t + 1, or the decision to stop."""
-    bound_safety(inst, state, work)  # (S1)
-    sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
-    if state.estimate.spanned[inst.gram_of[0]] == 0:  # only the known levels are certified
-        return exploring(inst, state, work)
-    i, level_i = find_leader(state, work, rules.null_pull)  # (G1)
-    bound_leads(inst, state, work, i, level_i, True)
-    race = find_race_with_ties(state, work, i, level_i, True, rules.null_pull, inst.ties)  # (G2)
-    status = verdict(inst, state, race, sets_agree)  # (G3)
-    if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
+    status, phase, race = contest(inst, state, work, rules.null_pull)
+    if phase == EXPLORING:
         return exploring(inst, state, work)
     k, level = 0, 0.0
     if status == PULL:
         reachable(inst.dial, state.levels, work.reach)  # (S4)
         k = decisive_pull(inst, state, work, race)  # (G7)
         level = work.reach[k]
-    return Decision(status, DECIDING, k, level, race.leader, race.leader_level, race.challenger, race.gap)
+    return Decision(status, phase, k, level, race.leader, race.leader_level, race.challenger, race.gap)
+
+
+@kernel
+def contest(inst: Instance, state: State, work: Work, null_pull: bool) -> tuple[int, int, Race]:
+    """Whether to go on, whether anything can be said of the race yet (DECIDING) or not (EXPLORING), and the race.
+
+    What it certifies does not depend on which certified pulls were made: whoever chooses them otherwise may stop by it.
+    """
+    bound_safety(inst, state, work)  # (S1)
+    sets_agree = certify(inst, state.levels, work.bounds, DYNAMIC_MAX, True)  # (S2, S3)
+    if state.estimate.spanned[inst.gram_of[0]] == 0:  # only the known levels are certified
+        return PULL, EXPLORING, Race(NULL, 0.0, NULL, 0.0, inf)
+    i, level_i = find_leader(state, work, null_pull)  # (G1)
+    bound_leads(inst, state, work, i, level_i, True)
+    race = find_race_with_ties(state, work, i, level_i, True, null_pull, inst.ties)  # (G2)
+    status = verdict(inst, state, race, sets_agree)  # (G3)
+    if status == BREAKDOWN and ball_of(inst, state, 0).radius == inf:  # no digits are lost: the noise is not known yet
+        return PULL, EXPLORING, race
+    return status, DECIDING, race
 
 
 @rare
@@ -125,10 +138,12 @@ class SafeGap:
         (K, d), m = problem.features.shape, len(problem.safety)
         features = even_arms(problem).arms
         check_known_levels(problem, features)
-        reward = problem.delta * REWARD_ELLIPSOID
-        low = np.array([reward] + [problem.delta_safety / m * SAFETY_ELLIPSOID] * m)
-        high = np.array([reward] + [problem.delta * OPTIMISTIC_LEVELS / m * SAFETY_ELLIPSOID] * m)
-        most = np.array([reward] + [problem.delta_safety / m * CONTRADICTION] * m)
+        reward = spent_on(problem) * REWARD_ELLIPSOID
+        limits = [] if m == 0 else [problem.delta_safety / m]
+        levels = [] if m == 0 else [problem.delta * OPTIMISTIC_LEVELS / m]
+        low = np.array([reward, *(each * SAFETY_ELLIPSOID for each in limits * m)])
+        high = np.array([reward, *(each * SAFETY_ELLIPSOID for each in levels * m)])
+        most = np.array([reward, *(each * CONTRADICTION for each in limits * m)])
         prior = np.array([REWARD_PRIOR] + [SAFETY_PRIOR] * m) * np.array(mixtures.planned_information(problem))
         unknown = any(law.unknown for law in noise_laws(problem))
         mixture = mixture_for(problem) if unknown else Nothing()
@@ -147,18 +162,24 @@ class SafeGap:
         )
         grams = least_squares(1 + m, d, START * float(problem.safe_level.min()) ** 2)
         sets = directional.directional(params, K, d, m, nearly=is_nearly_linear(problem))
-        return Plan(decide, Rules(null_pull=True), grams, sets, features=features)
+        return Plan(decide, Rules(null_pull=True), grams, sets, features=features, candidates=True)
+
+
+def spent_on(problem: Problem) -> float:
+    """That of which the reward gets its shares: delta, and without limits so much that they add up to delta.  (P1)"""
+    return problem.delta if problem.safety else problem.delta / (1.0 - OPTIMISTIC_LEVELS)
 
 
 def check_known_levels(problem: Problem, features: Matrix) -> None:
     """Refuses known levels at which the arms cannot make all directions known, in the digits that numbers have."""
-    least, *_ = known = np.linalg.eigvalsh(information(features, problem.safe_level**2))
+    at = problem.safe_level * problem.pullable  # where pulls begin
+    least, *_ = known = np.linalg.eigvalsh(information(features, at**2))
     if least > PLAINLY_KNOWN * known.sum():
         return
-    pulls = zip(some_rows(features), some_rows(problem.safe_level), strict=True)
+    pulls = zip(some_rows(features), some_rows(at), strict=True)
     sizes = np.linalg.svd(triangle_of(rows * levels[:, None] for rows, levels in pulls), compute_uv=False)
     if sizes[-1] ** 2 <= LEAST_KNOWN * (sizes**2).sum():
-        k = int(problem.safe_level.argmin())
+        k = int(np.where(problem.pullable, problem.safe_level, inf).argmin())
         reason = "is so small, or so far below the others, that pulls at the known levels teach too little"
         remedy = f"Raise it to more than about {1e-5 * float(problem.safe_level.max()):.0e}, or leave the arm out."
         raise InvalidInput(f"safe_level of arm {problem.names[k]!r}", problem.safe_level[k], reason, remedy)
@@ -171,7 +192,7 @@ def safety_boundaries(problem: Problem, at_once: bool) -> tuple[Matrix, Tensor]:
     over the arms: evenly, or the n-th to be opened gets the share 1/(n H), H the sum of 1/n.
     """
     m, information = len(problem.safety), mixtures.planned_information(problem)
-    levels, certified = problem.delta * OPTIMISTIC_LEVELS / m, problem.delta_safety / m
+    levels, certified = problem.delta * OPTIMISTIC_LEVELS / max(m, 1), problem.delta_safety / max(m, 1)
     room = problem.size if at_once else min(problem.size, directional.MOST_OPEN)
     order = np.full(room, float(room)) if at_once else np.arange(1.0, room + 1.0)
     shares = 1.0 / (order * (1.0 / order).sum())
@@ -186,7 +207,7 @@ def safety_boundaries(problem: Problem, at_once: bool) -> tuple[Matrix, Tensor]:
 
 def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Boundary]:
     """NEAR, for differences of a few epsilon, and FAR, for larger ones.                                     (C7)"""
-    alpha = problem.delta * (1.0 - REWARD_ELLIPSOID - OPTIMISTIC_LEVELS)
+    alpha = spent_on(problem) * (1.0 - REWARD_ELLIPSOID - OPTIMISTIC_LEVELS)
     R, epsilon = float(noise_sizes(problem)[0]), mixtures.finest_difference(problem)
     near = mixtures.boundary(alpha * (1.0 - FAR_SHARE), R, centre=2.0 * epsilon / R**2, spread=epsilon / R**2)
     planned = mixtures.planned_information(problem)[0]

@@ -111,4 +111,5 @@ class SafeLinGapE:
             null_pull=self.null_pull,
             explore=planned(self.explore, problem, default_level=known, highest=known, features=grams.features),
         )
-        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares)
+        return Plan(decide, rules, grams, sets, own=new_shares(*problem.features.shape), begin_own=begin_shares,
+                    candidates=True)  # fmt: skip

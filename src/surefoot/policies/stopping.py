@@ -4,9 +4,9 @@ A threshold is a confidence set (`sets.thresholds`), so a stopping rule is a par
 One that nobody has proved is measured, and never gives a certificate.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import log, pi, sqrt
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from surefoot.core.grams import Grams, least_squares
 from surefoot.core.types import Indices, Matrix, Vector
 from surefoot.errors import InvalidInput
 from surefoot.policies import radii
-from surefoot.policies.bound import ceiling_of
+from surefoot.policies.bound import ceiling_of, reach_of
 from surefoot.policies.guarantee import WITHOUT_LIMITS, Guarantee, no_promise, promise
 from surefoot.policies.leaning import even_arms
+from surefoot.policies.options import check_choice
 from surefoot.policies.safe_gap import START, SafeGap
 from surefoot.problem import Problem
 from surefoot.problem.norms import refuse_inexact
@@ -26,6 +27,7 @@ from surefoot.sets.thresholds import Threshold, threshold
 
 SLACK = 0.1  # u of the lazy threshold: its authors' choice
 NEARLY = 0.999  # of the least eigenvalue of the spanning pulls, so that rounding does not hold it back
+MOST_ARMS = 4096  # of a method that looks at all pairs
 PROVED, UNPROVED = True, False
 
 
@@ -48,6 +50,10 @@ class Stopping(NamedTuple):
         X = problem.features if self.grams.features is None else self.grams.features
         return X * ceiling_of(problem)[:, None]
 
+    def pulls(self, problem: Problem) -> Matrix:
+        """The same, with zeros in place of arms that cannot be tried."""
+        return self.arms(problem) * problem.pullable[:, None]
+
 
 def stated(stop: Stop, problem: Problem) -> Guarantee:
     """What the stopping rule lets a policy promise."""
@@ -65,6 +71,37 @@ def refuse_epsilon(problem: Problem, name: str) -> None:
             "epsilon", problem.epsilon, f"must be 0 for {name}, which looks for the best arm itself",
             "State epsilon = 0, or take lingape or safe-gap, which stop within epsilon of the best.",
         )  # fmt: skip
+
+
+class OfTheField:
+    """What all methods of the field share: they stop by one of several rules, and most know no tolerance."""
+
+    name: ClassVar[str]
+    stops: ClassVar[Mapping[str, Stop]]  # by the words of the option
+    tolerates: ClassVar[bool] = False  # whether there is a version with an epsilon
+    all_pairs: ClassVar[bool] = False  # whether its design looks at all pairs of arms
+    stop: str
+
+    def __post_init__(self) -> None:
+        check_choice("stop", self.stop, self.stops)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """The best arm at full level, or one within epsilon where the method has a tolerance, safe or not, if the
+        stopping rule is proved."""
+        if not self.tolerates:
+            refuse_epsilon(problem, self.name)
+        return stated(self.stops[self.stop], problem)
+
+    def stopping(self, problem: Problem) -> Stopping:
+        """The sets of the stopping rule."""
+        if not self.tolerates:
+            refuse_epsilon(problem, self.name)
+        if self.all_pairs and problem.size > MOST_ARMS:
+            raise InvalidInput(
+                "arms", problem.size, f"must be at most {MOST_ARMS:,} for {self.name}, whose design looks at all pairs",
+                "Leave arms out, or take lingape or safe-gap.",
+            )  # fmt: skip
+        return self.stops[self.stop].sets(problem)
 
 
 # -- ours -------------------------------------------------------------------------------------------------------------
@@ -94,7 +131,7 @@ def with_threshold(
     m, d = len(problem.safety), problem.features.shape[1]
     priors = np.array(mixtures.planned_information(problem))
     priors[0] = priors[0] if prior is None else prior
-    delta = np.array([problem.delta] + [problem.delta_safety / m] * m)
+    delta = np.array([problem.delta, *(problem.delta_safety / m for _ in range(m))])
     X = even_arms(problem).arms if even else np.array(problem.features)
     start = START * float(np.square(X).sum(axis=1).max()) / d
     grams = least_squares(1 + m, d, start)._replace(features=X)
@@ -108,7 +145,7 @@ def log_log(problem: Problem) -> Stopping:
 
 def lazy(problem: Problem) -> Stopping:
     """(1 + u) (log(1/delta) + log det(I + V/(u c))/2), once V >= c I.                                       (F8)"""
-    Z = problem.features * ceiling_of(problem)[:, None]
+    Z = problem.features * reach_of(problem)[:, None]
     least = NEARLY * least_eigenvalue(Z[spanning_arms(Z)])
     found = Threshold(constant=-(1.0 + SLACK) * log(problem.delta), by_det=1.0 + SLACK, least=least)
     return with_threshold(problem, found, prior=SLACK * least, even=False)
@@ -123,7 +160,7 @@ def lazy_heuristic(problem: Problem) -> Stopping:
 
 def by_counts(problem: Problem) -> Stopping:
     """sum_k 2 log(4 + log n_k) + K C(log(1/delta)/K), by Kaufmann and Koolen.                               (F7)"""
-    K = problem.size
+    K = int(problem.pullable.sum())
     constant = K * gaussian_calibration(-log(problem.delta) / K)
     return with_threshold(problem, Threshold(constant=constant, by_counts=1.0))
 
@@ -140,10 +177,22 @@ def fixed_design_plain(problem: Problem) -> Stopping:
     return with_threshold(problem, Threshold(constant=constant, by_log=2.0))
 
 
+def fixed_design_of_rivals(problem: Problem) -> Stopping:
+    """The same for one who knows which arm is best, and asks about its K rivals alone.                     (F16)"""
+    return with_threshold(problem, Threshold(constant=log_of_rivals(problem), by_log=2.0))
+
+
+def log_of_rivals(problem: Problem) -> float:
+    """log(pi^2 K/(6 delta)).                                                                               (F16)"""
+    return log(pi**2 * problem.size / (6.0 * problem.delta))
+
+
 LOG_LOG, OURS = Stop(UNPROVED, False, log_log), Stop(PROVED, False, our_sets)
 BY_DETERMINANT, BY_COUNTS = Stop(PROVED, True, by_determinant), Stop(PROVED, False, by_counts)
 LAZY, LAZY_HEURISTIC = Stop(PROVED, False, lazy), Stop(UNPROVED, False, lazy_heuristic)
 FIXED_DESIGN, FIXED_DESIGN_PLAIN = Stop(PROVED, False, fixed_design), Stop(PROVED, False, fixed_design_plain)
+# Where phases alone decide, the sets only tell what is known; Lazy Track-and-Stop's hold for any pulls.        (F10)
+BY_PHASES, BY_PHASES_UNPROVED = Stop(PROVED, False, lazy), Stop(UNPROVED, False, lazy)
 
 
 def gaussian_calibration(x: float) -> float:

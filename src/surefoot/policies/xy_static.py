@@ -20,16 +20,14 @@ from surefoot.core.pulls import furthest_behind
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, Decision, Instance, Vector
-from surefoot.errors import InvalidInput
 from surefoot.policies import stopping
-from surefoot.policies.guarantee import Guarantee
-from surefoot.policies.options import check_choice, option
+from surefoot.policies.options import option
 from surefoot.policies.protocol import Plan
+from surefoot.policies.stopping import OfTheField
 from surefoot.problem import Problem
 
 Stop = Literal["own", "plain", "ours"]
 STOPS = {"own": stopping.FIXED_DESIGN, "plain": stopping.FIXED_DESIGN_PLAIN, "ours": stopping.OURS}
-MOST_ARMS = 4096  # all pairs of them are looked at
 
 
 class Rules(NamedTuple):
@@ -53,31 +51,22 @@ def decide(inst: Instance, rules: Rules, state: State, work: Work, seed: int, ru
 
 
 @dataclass(frozen=True)
-class XYStatic:
+class XYStatic(OfTheField):
     """Shares fixed in advance, the best for the worst difference between two arms; limits ignored."""
 
     name: ClassVar[str] = "xy-static"
     version: ClassVar[int] = 1
+    stops: ClassVar = STOPS
+    tolerates: ClassVar[bool] = True
+    all_pairs: ClassVar[bool] = True
     stop: Stop = option(
         "own",
         "When it stops: own (as printed, for pulls fixed in advance), plain (its smallest constant) or ours.",
         STOPS,
     )
 
-    def __post_init__(self) -> None:
-        check_choice("stop", self.stop, STOPS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """Within epsilon of the best arm at full level, safe or not."""
-        return stopping.stated(STOPS[self.stop], problem)
-
     def plan(self, problem: Problem) -> Plan:
         """The sets of the stopping rule, and the design."""
-        if problem.size > MOST_ARMS:
-            raise InvalidInput(
-                "arms", problem.size, f"must be at most {MOST_ARMS:,} for xy-static, whose design looks at all pairs",
-                "Leave arms out, or take lingape or safe-gap.",
-            )  # fmt: skip
-        found = STOPS[self.stop].sets(problem)
-        rules = Rules(xy_design(found.arms(problem)))
-        return Plan(decide, rules, found.grams, found.sets)
+        found = self.stopping(problem)
+        rules = Rules(xy_design(found.arms(problem), problem.pullable))
+        return Plan(decide, rules, found.grams, found.sets, candidates=True)

@@ -95,7 +95,8 @@ def beta(inst: Instance, found: Threshold, memory: Memory, state: State) -> floa
     if found.by_counts > 0.0:
         for k in range(len(state.estimate.N)):
             full = inst.dial.ceiling[k] * inst.dial.ceiling[k]
-            total += found.by_counts * 2.0 * log(4.0 + max(log(max(state.estimate.N[k] / full, 1.0)), 0.0))
+            counts = found.by_counts if inst.dial.pullable[k] > 0.0 else 0.0
+            total += counts * 2.0 * log(4.0 + max(log(max(state.estimate.N[k] / full, 1.0)), 0.0))
     return max(total, 0.0)
 
 
