@@ -5,10 +5,12 @@ that no method with both promises does without as both deltas go to 0. Beside it
 that are told the norms, the strict bounds at the deltas of the suite, and the gap of each.
 
 python benchmarks/pulls.py [--runs 200] [--only "paper, d = 3"] [--show] [--engine dask --scheduler tcp://head:8786]
+python benchmarks/pulls.py --field
 
-Prints the table, writes it to pulls.json and puts it into the README. --show prints what pulls.json holds and measures
-nothing; --only measures the worlds whose names contain the text, and writes nothing. --engine, --workers, --scheduler
-and --out are as for `surefoot sweep`.
+Prints the table, writes it to pulls.json and puts it into the README, and then likewise the table of the field's
+methods where no limit is near (pulls_field.py), which is all that --field does. --show prints what pulls.json holds and
+measures nothing; --only measures the worlds whose names contain the text, and writes nothing. --engine, --workers,
+--scheduler and --out are as for `surefoot sweep`.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
+import pulls_field
 from pull_worlds import DELTA, suite
 from readme import put_into_readme
 from rich.console import Console
@@ -26,6 +29,7 @@ from swept import add_options, summaries
 
 import surefoot as sf
 from surefoot import theory
+from surefoot.errors import counted
 from surefoot.policies import Policy
 from surefoot.sweeping import Cell
 from surefoot.worlds import Linear
@@ -137,8 +141,9 @@ def note(rows: dict[str, dict[str, Any]]) -> str:
     runs = sum(cell["runs"] for cell in ours)
     return (
         f"Mean pulls ± standard error over {ours[0]['runs']:,} runs each, delta = delta_safety = {DELTA}, seed {SEED}. "
-        f"SafeGap: {sum(cell['wrong'] for cell in ours)} wrong answers and {sum(cell['unsafe'] for cell in ours)} runs "
-        f"with an unsafe pull in {runs:,}; {sum(cell['stopped'] for cell in ours):,} of them stopped by themselves. "
+        f"SafeGap: {counted(sum(cell['wrong'] for cell in ours), 'wrong answer')} and "
+        f"{counted(sum(cell['unsafe'] for cell in ours), 'run')} with an unsafe pull in {runs:,}; "
+        f"{sum(cell['stopped'] for cell in ours):,} of them stopped by themselves. "
         "The lower bound is for the expected pulls, up to the first unsafe one, of methods that keep both promises and "
         "lean on no norm, with Gaussian noise, as both deltas go to 0."
     )
@@ -167,16 +172,28 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--only", default="")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--field", action="store_true")
+    parser.add_argument("--methods", default="", help="of the field: only these, with commas between")
     add_options(parser)
     wishes = parser.parse_args()
     if wishes.show:
         show(json.loads(RESULTS.read_text()))
         return
-    rows = measured({name: posed for name, posed in suite().items() if wishes.only in name}, wishes)
-    show(rows)
+    if not wishes.field:
+        rows = measured({name: posed for name, posed in suite().items() if wishes.only in name}, wishes)
+        show(rows)
+        if not wishes.only:
+            RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+            put_into_readme("pulls", markdown(rows))
+    place = pulls_field.RESULTS
+    stored = json.loads(place.read_text()) if place.exists() and wishes.methods else {"without_limits": {}}
+    free = pulls_field.measured(wishes, SEED)
     if not wishes.only:
-        RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
-        put_into_readme("pulls", markdown(rows))
+        free = pulls_field.beside(stored["without_limits"], free)
+        found = {"without_limits": free, "with_limits": pulls_field.with_limits(wishes.runs, SEED)}
+        place.write_text(json.dumps(found, indent=1) + "\n")
+        put_into_readme("pulls-field", pulls_field.markdown(found, SEED))
+    print(json.dumps(free, indent=1))
 
 
 if __name__ == "__main__":

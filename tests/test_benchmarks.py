@@ -37,9 +37,35 @@ def test_a_benchmark_of_storage_runs_small_and_writes_nothing(words: tuple[str, 
     assert PAGE.read_bytes() == before
 
 
-def test_the_table_of_the_field_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["field", "field-paper"])
+def test_a_table_of_the_field_is_the_one_that_was_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    _, _, rest = (ROOT / "docs" / "field.md").read_text("utf-8").partition("<!-- field:start -->\n")
-    shown, end, _ = rest.partition("\n<!-- field:end -->")
+    _, _, rest = (ROOT / "docs" / "field.md").read_text("utf-8").partition(f"<!-- {name}:start -->\n")
+    shown, end, _ = rest.partition(f"\n<!-- {name}:end -->")
+    field, stored = importlib.import_module("field"), json.loads((ROOT / "benchmarks/field.json").read_text())
+    made = field.markdown(stored) if name == "field" else field.markdown_of_paper(stored["the paper's instance"])
     assert end
-    assert shown == importlib.import_module("field").markdown(json.loads((ROOT / "benchmarks/field.json").read_text()))
+    assert shown == made
+
+
+def test_the_table_of_pulls_without_limits_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    _, _, rest = (ROOT / "README.md").read_text("utf-8").partition("<!-- pulls-field:start -->\n")
+    shown, end, _ = rest.partition("\n<!-- pulls-field:end -->")
+    assert end
+    pulls = importlib.import_module("pulls")
+    stored = json.loads((ROOT / "benchmarks" / "pulls_field.json").read_text())
+    assert shown == pulls.pulls_field.markdown(stored, pulls.SEED)
+
+
+def test_the_tables_of_methods_that_know_limits_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    script, page = importlib.import_module("field_safe"), (ROOT / "docs" / "field.md").read_text("utf-8")
+    stored = json.loads((ROOT / "benchmarks" / "field_safe.json").read_text())
+    tables = {"field-safe": (script.ROWS, script.WORLDS), "field-rising": (script.RISING, script.BENDS)}
+    for name, (rows, columns) in tables.items():
+        _, _, rest = page.partition(f"<!-- {name}:start -->\n")
+        shown, end, _ = rest.partition(f"\n<!-- {name}:end -->")
+        assert end
+        assert shown == script.markdown(stored, rows, columns)
+        assert len(shown.splitlines()) == 2 + len(rows)

@@ -139,7 +139,14 @@ def readings(source: object, *, theme: str = "light", width: float = WIDTH) -> F
             mine = {key: values[table["limit"] == limit] for key, values in table.items()}
             reading_panel(axes, limit, mine, look)
         if not limits:
-            panels[0].text(0.5, 0.5, "no reading yet", transform=panels[0].transAxes, ha="center", color=look.quiet)
+            panels[0].text(
+                0.5,
+                0.5,
+                "no limits were stated, or there is no reading yet",
+                transform=panels[0].transAxes,
+                ha="center",
+                color=look.quiet,
+            )
         panels[-1].set_xlabel("result")
         listed = [pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
         handles = {label: handle for handle, label in listed}

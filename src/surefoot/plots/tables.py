@@ -103,7 +103,7 @@ def readings_columns(source: object) -> Columns:
         "level": np.tile(trace.level[1:], len(limits)),
         "limit": several(np.array([x.name for x in limits], object), each),
         "reading": trace.readings[1:].T.ravel(),
-        "worst_mean": np.concatenate(worst),
+        "worst_mean": np.concatenate([*worst, np.zeros(0)]),
         "allowed": several([x.limit for x in limits], each),
         "mean_allowed": several([x.mean_limit for x in limits], each),
         "side": several(np.array(["at least" if x.sign > 0 else "at most" for x in limits], object), each),

@@ -117,9 +117,10 @@ def home_of(thing: object) -> tuple[str, str, str]:
 
 
 def verdicts_of(world: World, problem: Problem) -> dict[str, Any]:
-    """The numbers by which a world judges answers."""
+    """The numbers by which a world judges answers; functions show themselves otherwise in every process."""
     judge = world.judge(problem)
-    return {each.name: getattr(judge, each.name) for each in fields(judge) if each.name != "means"}
+    found = {each.name: getattr(judge, each.name) for each in fields(judge)}
+    return {name: value for name, value in found.items() if not callable(value)}
 
 
 def options_of(policy: Policy) -> Mapping[str, Any]:
