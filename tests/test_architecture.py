@@ -59,11 +59,25 @@ MAY_IMPORT: dict[str, set[str]] = {  # a package or module -> what it may import
     },  # draws worlds, meets them; reads pilot tables as studies do
     "calibration": {"planning", "plots", "problem", *LEAVES},  # reads pilot tables as plans do
     "sweeping": {"policies", "worlds", "results", "simulation", "problem", "__init__", *LEAVES},
+    "comparing": {
+        "policies",
+        "worlds",
+        "live",
+        "results",
+        "simulation",
+        "theory",
+        "sweeping",
+        "plots",
+        "problem",
+        "__init__",
+        *LEAVES,
+    },
     "reproduction": {"policies", "worlds", "results", "sweeping", "plots", "problem", "__init__", *LEAVES},
     "testing": {*NUMBERS, "studies", "storage", "problem", *LEAVES} - {"theory"},
     "cli": {
         *NUMBERS,
         "calibration",
+        "comparing",
         "planning",
         "plots",
         "reports",

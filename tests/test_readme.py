@@ -95,7 +95,7 @@ def test_links_and_pictures_lead_to_files() -> None:
     assert not [target for target in targets if "://" not in target and not (ROOT / target).exists()]
 
 
-@pytest.mark.parametrize("table", ["promise", "bench", "pulls"])
+@pytest.mark.parametrize("table", ["promise", "bench", "pulls", "pulls-field"])
 def test_the_generated_tables_have_their_markers_once(table: str) -> None:
     assert README.count(f"<!-- {table}:start -->") == README.count(f"<!-- {table}:end -->") == 1
 

@@ -75,6 +75,20 @@ def test_the_page_on_the_dial_prints_what_it_shows_and_its_file_is_one() -> None
     assert problem.level_grid == (0.1, 0.2, 0.5, 1.0)
 
 
+@pytest.mark.parametrize("page", ["units.md", "nearly_linear.md", "unknown_noise.md"])
+def test_a_page_on_statements_prints_what_it_shows(page: str) -> None:
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```$", (DOCS / page).read_text("utf-8"), re.M | re.S)
+    names: dict[str, Any] = {}
+    for place, (kind, code) in enumerate(blocks):
+        if kind == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, page, "exec"), names)
+            following = blocks[place + 1 : place + 2]
+            assert printed.getvalue() == (following[0][1] if following and following[0][0] == "text" else "")
+    assert names
+
+
 def test_the_page_on_many_arms_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shown = re.findall(r"^```(python|text)\n(.*?)^```$", (DOCS / "many_arms.md").read_text("utf-8"), re.M | re.S)
@@ -285,3 +299,15 @@ def test_a_world_of_one_page_keeps_its_contract_and_shows_what_a_promise_is_wort
     contract.world, contract.problem = names["Bent"](names["straight"], 0.5), names["problem"]
     for sentence in [name for name in dir(contract) if name.startswith("test_")]:
         getattr(contract, sentence)()
+
+
+def test_the_page_on_comparing_shows_a_refusal_and_a_family_of_worlds() -> None:
+    names, printed = run_page("comparing.md")
+    assert "hard (omega 0.3)" in printed
+    assert "frank-wolfe  ours" in printed
+    assert printed.count("refuses: epsilon = ") == 3
+    assert "must be 0 for frank-wolfe" in printed.splitlines()[-5]
+    assert len(names["found"]) == 18
+    assert [row.contender.label for row in names["two"].rows] == [
+        "safe-gap", "lingape", "lingape (radius norm)", "lingape (radius bias-free)",
+    ]  # fmt: skip

@@ -86,7 +86,7 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
         X=X, R=each("R"), eta0=np.array(table["eta0"], dtype=float), within=np.zeros(1 + m),
         dial=Dial(
             each("gamma0", K), each("ceiling", K), np.array(table["grid"], dtype=float), table["step"], np.empty(0),
-            np.empty(0),
+            np.empty(0), np.ones(K),
         ),
         epsilon=table["epsilon"], regularization=grams.matrix, log_det=grams.log_det, gram_of=grams.of,
         fades=grams.fades, few_columns=table["few_columns"], sets=found.params,

@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from surefoot import errors, plots, policies, theory, worlds
     from surefoot.calibration.driver import calibrate
+    from surefoot.comparing.comparison import Comparison
+    from surefoot.comparing.driver import compare
     from surefoot.core.kernel import kernel
     from surefoot.live.certificate import Certificate
     from surefoot.live.pulls import Pull, Recommendation, Status
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
         UniformRandom,
         UntilConfident,
     )
-    from surefoot.problem import Dial, Limit, Problem, Reward
+    from surefoot.problem import Arm, Dial, Limit, Problem, Reward
     from surefoot.results import Runs
     from surefoot.simulation import simulate
     from surefoot.studies.lifecycle import create_study, delete_study, import_study, load_study
@@ -39,11 +41,12 @@ _HOME = {
     "Certificate": "live.certificate",
     "EOptimal": "policies", "LinGapE": "policies", "RoundRobin": "policies", "SafeGap": "policies",
     "SafeLinGapE": "policies", "Uniform": "policies", "UniformRandom": "policies", "UntilConfident": "policies",
-    "Dial": "problem", "Limit": "problem", "Problem": "problem", "Reward": "problem",
+    "Arm": "problem", "Dial": "problem", "Limit": "problem", "Problem": "problem", "Reward": "problem",
     "Runs": "results",
     "Pull": "live.pulls", "Recommendation": "live.pulls", "Session": "live.session", "Status": "live.pulls",
     "Trace": "live.trace",
     "calibrate": "calibration.driver",
+    "Comparison": "comparing.comparison", "compare": "comparing.driver",
     "kernel": "core.kernel",
     "plan": "planning.driver",
     "simulate": "simulation",
@@ -54,11 +57,11 @@ _HOME = {
 }  # fmt: skip
 
 __all__ = [
-    "Certificate", "Dial", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation", "Reward", "RoundRobin",
-    "Runs", "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status",
-    "Study", "Sweep", "Trace", "Uniform", "UniformRandom", "UntilConfident", "calibrate", "create_study",
-    "delete_study", "errors", "import_study", "kernel", "list_studies", "load_study", "plan", "plots", "policies",
-    "simulate", "sweep", "theory", "worlds",
+    "Arm", "Certificate", "Comparison", "Dial", "EOptimal", "Limit", "LinGapE", "Problem", "Pull", "Recommendation",
+    "Reward", "RoundRobin", "Runs", "SafeGap", "SafeLinGapE", "Session", "SignedHead", "Status", "Study", "Sweep",
+    "Trace", "Uniform", "UniformRandom", "UntilConfident", "calibrate", "compare", "create_study", "delete_study",
+    "errors", "import_study", "kernel", "list_studies", "load_study", "plan", "plots", "policies", "simulate",
+    "sweep", "theory", "worlds",
 ]  # fmt: skip
 
 

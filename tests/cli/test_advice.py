@@ -66,6 +66,7 @@ REFUSED = {
     ("study", "tell", "pumps", "2", "--reward", "nan", "--safety", "6.1"): "--reward",
     ("study", "tell", "pumps", "2", *TELL, "--safety", "7"): "--safety",
     ("study", "add", "pumps", "pump A", "0.1", *TELL): "Add --not-because-of-result",
+    ("study", "add-table", "pumps", "table.csv", "--not-because-of-result"): 'State --order "as measured"',
     ("study", "cancel", "pumps", "2", "--reason", "why"): "--not-because-of-result",
     ("study", "freeze", "pumps", "--reason", ""): "--reason",
     ("study", "expire", "pumps", "--not-because-of-result"): "--older-than",

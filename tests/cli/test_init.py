@@ -209,3 +209,20 @@ def test_ctrl_c_at_a_question_writes_nothing(tmp_path: Path) -> None:
     assert status == 130, seen
     assert "Nothing was written" in seen
     assert not (tmp_path / "arms.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("", "is empty"), ("name,a,b\n", "holds no arm"), ("nom,a\nx,1\n", "has no column 'name'")],
+)
+def test_a_file_without_arms_is_refused_by_the_name_of_the_argument(
+    here: Any, tmp_path: Path, content: str, words: str
+) -> None:
+    (tmp_path / "bad.csv").write_text(content)
+    status, _, said = here("init", "bad.csv", *options())
+    assert status == 2
+    assert f"ARMS = 'bad.csv': {words}" in said
+
+
+def test_what_is_missing_in_a_script_is_named_with_its_option(here: Any) -> None:
+    assert "Add --safe-level: known to be safe for every arm" in here("init", "arms.csv", "-o", "new.toml")[2]

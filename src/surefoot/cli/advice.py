@@ -20,7 +20,8 @@ TYPED = {
     "not_because_of_result": "--not-because-of-result", "name": "STUDY", "confidence": "--confidence",
     "out": "--out", "engine": "--engine", "scheduler": "--scheduler", "device": "--device", "alarm": "--alarm",
     "pull or older_than": "NUMBER or --older-than", "theme": "--theme", "width": "--width", "arms": "--arm",
-    "budget": "--budget", "like": "--like",
+    "budget": "--budget", "like": "--like", "radius": "--radius", "delta": "--delta", "delta_safety": "--delta-safety",
+    "epsilon": "--epsilon", "order": "--order", "time": "--time",
 }  # fmt: skip
 
 ADD = "`surefoot study add STUDY ARM LEVEL --reward NUMBER --safety NUMBER`"
@@ -45,6 +46,10 @@ PHRASES = (
     ("ame another folder", "ame another folder with --out"),
     ("go on with release(reason)", "keep it as a study, which a person can release"),
     ("confirm=True (--confirm)", "--confirm"),
+    ('State order="', 'State --order "'),
+    (', order="', ', --order "'),
+    ("Leave order= out", "Leave --order out"),
+    ("time stamps with time=", "time stamps with --time COLUMN"),
     ("with add(arm, level, reward, safety)", f"with {ADD}"),
     ("with add(...)", f"with {ADD}"),
     ("with correct(number, ..., reason, by)", "with `surefoot study correct STUDY NUMBER --reason TEXT`"),

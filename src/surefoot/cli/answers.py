@@ -13,6 +13,8 @@ PROMISES = {
     "within-epsilon": "within epsilon of the best safe option",
     "proposition-1": "Proposition 1",
     "without-limits": "within epsilon of the best, limits ignored",
+    "safe-answer": "a safe answer within epsilon of the best, limits ignored while learning",
+    "within-reserve": "within epsilon of what keeps a tenth of every limit in reserve",
     "measured": "none: it stops by a threshold without a proof",
 }
 
@@ -61,7 +63,8 @@ def tell_certificate(output: Output, certificate: Certificate) -> None:
     head = [("head", certificate.head)] if certificate.head else []
     for label, shown in (
         ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
-        ("delta", f"{certificate.delta:g}"), ("delta_safety", f"{certificate.delta_safety:g}"),
+        ("delta", f"{certificate.delta:g}"),
+        *((("delta_safety", f"{certificate.delta_safety:g}"),) if certificate.delta_safety else ()),
         ("pulls", f"{certificate.pulls:,}"), ("promise", promise_in_words(certificate.guarantee)),
         *head,
     ):  # fmt: skip

@@ -251,6 +251,40 @@ def sweep(
     return Job(work, json, quiet)
 
 
+@app.command(cls=help_pages.Command, epilog=help_pages.COMPARE)
+def compare(
+    policies: options.ComparedPolicies = None,
+    worlds: options.ComparedWorlds = None,
+    delta: options.ComparedDeltas = None,
+    delta_safety: options.ComparedDeltaSafety = None,
+    epsilon: options.ComparedEpsilon = None,
+    radius: options.Radius = "ours",
+    runs: options.RunCount = 30,
+    seed: options.Seed = 0,
+    max_pulls: options.MaxPulls = 200_000,
+    confidence: options.Confidence = 0.95,
+    engine: options.Engine = "threads",
+    workers: options.EngineWorkers = None,
+    scheduler: options.Scheduler = None,
+    out: options.ComparedFolder = Path("surefoot-compare"),
+    report: options.ComparedReport = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Job:
+    """Policies side by side on the same worlds and noise: pulls, wrong, unsafe, seconds."""
+
+    def work(output: Output) -> int:
+        from surefoot.cli.compare import compare_policies
+
+        return compare_policies(
+            output, policies, worlds, delta, delta_safety, epsilon, radius, runs, seed, max_pulls, confidence, out,
+            engine, workers, scheduler, report, force,
+        )  # fmt: skip
+
+    return Job(work, json, quiet)
+
+
 @app.command(cls=help_pages.Command, epilog=help_pages.SHOW)
 def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: options.Json = False) -> Job:
     """A problem file, checked and explained; it needs no world."""

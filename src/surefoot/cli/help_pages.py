@@ -43,6 +43,7 @@ Examples:
   surefoot run problem.toml                your own problem, simulated
   surefoot simulate --runs 1000 --json     how often it is wrong or unsafe
   surefoot sweep plan.toml                 many settings, on many machines
+  surefoot compare -o report.html          methods side by side
   surefoot init arms.csv                   a problem file from a few questions
   surefoot show problem.toml               check a problem file
   surefoot plan problem.toml               how many trials it may take
@@ -209,6 +210,27 @@ A dial in real units; then levels may be given as text, such as "8 mg":
   unit = "mg"
   full = 40                   # the setting at full strength; or a known curve:
                               # settings = [0, 10, 40], effects = [0, 0.6, 1]
+""")
+
+COMPARE = verbatim(f"""
+Examples:
+  surefoot compare -o report.html
+  surefoot compare --policies safe-gap,lingape --worlds hard,limited --delta 0.05
+  surefoot compare --policies safe-gap,frank-wolfe:stop=own,frank-wolfe:stop=ours
+  surefoot compare --worlds hard:dim=3/6/10:epsilon=0,problem.toml --runs 1000
+
+A policy is one of `surefoot policies`, or one of your own (FILE.py:NAME), with
+options after colons. A world is one of `surefoot worlds` with its parameters, or
+a problem file with a [world]; both may change epsilon, safe_level and other
+settings of the problem. delta is the same for all, and so are the confidence
+sets where a policy can take them: --radius. Whoever refuses a problem is a row
+with the reason. Differences of pulls are to the first policy, in the same runs.
+
+Every run is kept in the folder --out as soon as it is finished, as by surefoot
+sweep: after Ctrl-C or a crash the same command continues. Needs the extra
+frames, and plots for a report.
+
+{EXIT_STATUS}
 """)
 
 THEORY = verbatim("""

@@ -17,7 +17,7 @@ from surefoot.cli.output import Output
 from surefoot.errors import ABSENT, InvalidInput, SurefootError, counted
 from surefoot.files import exists_already, writing
 from surefoot.problem import Dial, Limit, Problem, Reward
-from surefoot.problem.arms import read_arms
+from surefoot.problem.arms import ArmTable, read_arms
 from surefoot.problem.checks import number
 from surefoot.problem.dial_settings import in_levels
 from surefoot.problem.units import checked_unit
@@ -54,7 +54,7 @@ def init(output: Output, arms: Path, out: Path | None, force: bool, given: Answe
         raise in_place(place)
     if place.suffix.lower() != ".toml":
         raise InvalidInput("--out", str(place), "must end in .toml", "Comments have no place in other files.")
-    table = read_arms(arms)
+    table = arms_typed(arms)
     if sys.stdin.isatty() and not output.json:
         typer.echo(f"{counted(len(table.names), 'arm')} of {counted(table.features.shape[1], 'feature')}.", err=True)
     try:
@@ -76,6 +76,18 @@ def init(output: Output, arms: Path, out: Path | None, force: bool, given: Answe
     return output.answer({"path": str(place), "arms": len(table.names)}, words)
 
 
+def arms_typed(arms: Path) -> ArmTable:
+    """The arms of the file; a refusal of the file as a whole is one of the argument."""
+    try:
+        return read_arms(arms)
+    except InvalidInput as error:
+        if error.field != "arms":
+            raise
+        nothing = error.value == []
+        remedy = "Write a line for each arm below the names of the columns." if nothing else error.remedy
+        raise InvalidInput("ARMS", str(arms), "holds no arm" if nothing else error.reason, remedy) from error
+
+
 def in_place(place: Path) -> InvalidInput:
     """The refusal to write over a file, in the words of the command line."""
     found = exists_already("--out", place)
@@ -95,13 +107,20 @@ class Asking:
         if value is not None or (not self._asks and default is not None):
             return named(option, check, default if value is None else value)
         if not self._asks:
-            raise InvalidInput(option, ABSENT, "is needed where nobody can be asked", f"{words}.")
+            raise InvalidInput(
+                option, ABSENT, "is needed where nobody can be asked", f"Add {option}: {lowered(words)}."
+            )
         while True:
             typed = str(typer.prompt(words, default=default, err=True, show_default=bool(default))).strip()
             try:
                 return check(typed)
             except InvalidInput as error:
                 typer.echo(visible(f"{error.value!r} {error.reason}. {error.remedy}"), err=True)
+
+
+def lowered(words: str) -> str:
+    """The words amid a sentence."""
+    return words[0].lower() + words[1:]
 
 
 def answered(given: Answers, asks: bool) -> Stated:

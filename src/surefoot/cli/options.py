@@ -104,6 +104,31 @@ EngineWorkers = Annotated[
 ]
 Scheduler = Annotated[str | None, _work("--scheduler", _SCHEDULER, False)]
 
+_POLICIES = "Names with commas between them; options as NAME:key=value; see below."
+_WORLDS = "Names or problem files, likewise; values in turn as NAME:key=1/2."
+_RADIUS = "Confidence sets of all that can: ours, own (each its own), or a radius."
+_COMPARED = "New, empty, or of an earlier comparison, which is then continued."
+
+
+def _named(flag: str, words: str, default: str) -> Any:
+    return typer.Option(flag, help=words, show_default=default, metavar="NAMES", rich_help_panel=WORK)
+
+
+ComparedPolicies = Annotated[list[str] | None, _named("--policies", _POLICIES, "five of them")]
+ComparedWorlds = Annotated[list[str] | None, _named("--worlds", _WORLDS, "the paper's, and some of the gallery")]
+ComparedDeltas = Annotated[
+    str | None,
+    typer.Option(
+        "--delta", help="Errors allowed, with commas between.", show_default="0.1,0.01,0.001", metavar="NUMBERS",
+        rich_help_panel=WORK,
+    ),
+]  # fmt: skip
+ComparedDeltaSafety = Annotated[float | None, _work("--delta-safety", "The same of the limits.", "as delta")]
+ComparedEpsilon = Annotated[float | None, _work("--epsilon", "For all worlds.", "each world's own")]
+Radius = Annotated[str, _work("--radius", _RADIUS)]
+ComparedFolder = Annotated[Path, _output("--out", words=_COMPARED)]
+ComparedReport = Annotated[Path | None, _output("--report", "-o", words="Write a page: .html or .md.")]
+
 _STORAGE = "Where studies are kept, such as sqlite:///power.db or postgresql://host/lab."
 _CONFIRMED = "Confirm it: nothing is left out, or picked, because of a result."
 _SAFETY = "What was read: a number, or NAME=NUMBER for each of several limits."
@@ -192,7 +217,7 @@ WarmStart = Annotated[
 HowMany = Annotated[int | None, _study("--count", "-n", words="So many pulls at once, to be applied side by side.")]
 Worker = Annotated[str | None, _study("--worker", words="Who asks; asking again gives the open pull.", metavar="NAME")]
 RewardTold = Annotated[float, _study("--reward", words="The reward that was measured.")]
-SafetyTold = Annotated[list[str], _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
+SafetyTold = Annotated[list[str] | None, _study("--safety", words=_SAFETY, metavar="[NAME=]NUMBER")]
 LevelTold = Annotated[
     str | None, _study("--level", words="The level really applied, where it differs; or the setting: '18 mg'.",
                        metavar="LEVEL")

@@ -81,7 +81,9 @@ def tell_problem(output: Output, problem: Problem) -> None:
         arms.add_column(title)
     for k in range(min(problem.size, ARMS_SHOWN)):
         features = ", ".join(f"{value:.4g}" for value in problem.arms[k])
-        arms.add_row(Text(problem.names[k]), Text(at(problem.safe_level[k])), Text(at(problem.max_level[k])), features)
+        known = at(problem.safe_level[k]) if problem.safety else "every level"
+        known += "" if problem.pullable[k] else ", cannot be tried"
+        arms.add_row(Text(problem.names[k]), Text(known), Text(at(problem.max_level[k])), features)
     out.print(arms)
     if problem.size > ARMS_SHOWN:
         out.print(f"  and {problem.size - ARMS_SHOWN:,} more")
@@ -95,12 +97,20 @@ def tell_problem(output: Output, problem: Problem) -> None:
                 f"applied; noise {with_unit(limit.law.short, limit.unit)}{size_in_words(limit)}{said_error(limit)}"
             )
         )
+    if not problem.safety:
+        out.print(Text("Limits   none are stated: every pull is at the top of the dial"))
+    best, safely = "best one", ""
+    if problem.safety:
+        best, safely = "best safe one", f", any unsafe pull or answer {problem.delta_safety:g} at most"
     out.print(
         Text(
-            f"Answer   within {with_unit(f'{problem.epsilon:g}', reward.unit)} of the best safe one; further off with "
-            f"probability {problem.delta:g} at most, any unsafe pull or answer {problem.delta_safety:g} at most"
+            f"Answer   within {with_unit(f'{problem.epsilon:g}', reward.unit)} of the {best}; further off with "
+            f"probability {problem.delta:g} at most{safely}"
         )
     )
+    for mark in problem.calibrated_by:
+        words = f"Pilot    {mark.partition(' ')[0]} rows, by which it was calibrated and which are not taken as data"
+        out.print(Text(words), soft_wrap=True)
     for line in told_dial(problem):
         out.print(Text(line), soft_wrap=True)
     for words in said_of_error(problem):

@@ -140,6 +140,8 @@ def allowed_wrong(runs: Runs, summary: dict[str, Any]) -> str:
 def allowed_both(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of answers that may be too far from the best safe one or unsafe: both errors, where (b) is promised."""
     found = runs.policy.guarantee(runs.problem)
+    if found.certifies and not runs.problem.safety:
+        return percent(1.0 - found.confidence)
     if found.kind != WITHIN_EPSILON or found.safety is None:
         return "nothing"
     return percent(min(1.0, 2.0 - found.confidence - found.safety))
@@ -148,6 +150,8 @@ def allowed_both(runs: Runs, summary: dict[str, Any]) -> str:
 def allowed_unsafe(runs: Runs, summary: dict[str, Any]) -> str:
     """The share of unsafe runs that the certificates allow."""
     safety = runs.policy.guarantee(runs.problem).safety
+    if not runs.problem.safety:
+        return "no limits"
     return "nothing" if safety is None else percent(1.0 - safety)
 
 

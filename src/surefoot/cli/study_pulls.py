@@ -7,7 +7,7 @@ from pathlib import Path
 from surefoot.cli.job import Which
 from surefoot.cli.output import Output
 from surefoot.cli.study_status import in_words, opened, told_status
-from surefoot.errors import InvalidInput, counted
+from surefoot.errors import ABSENT, InvalidInput, counted
 from surefoot.studies.study import Study
 
 
@@ -22,7 +22,7 @@ def ask(output: Output, which: Which, count: int | None, worker: str | None) -> 
 
 
 def tell(
-    output: Output, which: Which, pull: int, reward: float, safety: list[str], level: str | None, confirm: bool
+    output: Output, which: Which, pull: int, reward: float, safety: list[str] | None, level: str | None, confirm: bool
 ) -> int:
     """Takes the result of an open pull."""
     study, applied = opened(which), None if level is None else level_in(level)
@@ -31,7 +31,8 @@ def tell(
 
 
 def add(
-    output: Output, which: Which, arm: str, level: str, reward: float, safety: list[str], source: str | None,
+    output: Output, which: Which, arm: str, level: str, reward: float, safety: list[str] | None,
+    source: str | None,
     unpicked: bool, confirm: bool,
 ) -> int:  # fmt: skip
     """Takes over a result that was measured elsewhere."""
@@ -66,9 +67,12 @@ def level_in(word: str) -> float | str:
         return word
 
 
-def readings_in(study: Study, words: list[str]) -> float | dict[str, float]:
+def readings_in(study: Study, words: list[str] | None) -> float | dict[str, float]:
     """What was read, from words such as 6.1 or pressure=6.1."""
     remedy = "Write --safety 6.1 for one limit, or --safety NAME=NUMBER for each of several."
+    words = words or []
+    if not words and study.problem.safety:
+        raise InvalidInput("--safety", ABSENT, "is required: the problem states limits", remedy)
     if len(words) == 1 and len(study.problem.safety) == 1 and "=" not in words[0]:
         return as_number(words[0], remedy)
     found: dict[str, float] = {}

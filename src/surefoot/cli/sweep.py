@@ -11,9 +11,10 @@ from surefoot import __version__
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
 from surefoot.errors import counted
+from surefoot.pages import aligned
 from surefoot.progress import many_bars
 from surefoot.sweeping import Sweep, sweep
-from surefoot.sweeping.plans import Plan, plan_of
+from surefoot.sweeping.plans import plan_of
 from surefoot.sweeping.tables import settings_of
 from surefoot.sweeping.work import Watch
 
@@ -30,7 +31,7 @@ def sweep_plan(
 ) -> int:  # fmt: skip
     """The exit status, once the sweep is run, written and told."""
     plan = plan_of(file, runs=runs, seed=seed)
-    with watching(output, plan, engine) as watch:
+    with watching(output, f"{plan.size} by {engine}, seed {plan.seed}") as watch:
         done = sweep(
             plan, out=out, engine=engine, workers=workers, scheduler=scheduler, confidence=confidence, watch=watch
         )
@@ -43,12 +44,12 @@ def sweep_plan(
 
 
 @contextmanager
-def watching(output: Output, plan: Plan, engine: str) -> Iterator[Watch]:
-    """What to call when runs are finished: a bar on a terminal, elsewhere a line now and then."""
+def watching(output: Output, begun: str) -> Iterator[Watch]:
+    """These words, and what to call when runs are finished: a bar on a terminal, elsewhere a line now and then."""
     if not output.shows_progress:
         yield lambda done, total: None
         return
-    output.err.print(f"{plan.size} by {engine}, seed {plan.seed}", soft_wrap=True)
+    output.err.print(begun, soft_wrap=True)
     if not output.err.is_terminal:
         yield lines(output)
         return
@@ -142,14 +143,3 @@ def rate(row: dict[str, Any], name: str) -> str:
     """How many runs, and between which shares they lie."""
     low, high = (f"{100 * row[f'{name}_{end}']:.3g}" for end in ("lower", "upper"))
     return f"{row[f'{name}_runs']:,} [{low}, {high} %]"
-
-
-def aligned(lines: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    """The lines with their columns below each other, so many of them from the left; none is ever cut short."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [
-            word.ljust(width) if place < left else word.rjust(width)
-            for place, (word, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
