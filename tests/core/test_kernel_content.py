@@ -12,9 +12,11 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.compiler import reachable
+from surefoot.core.kernel import kernel, rare
 from surefoot.core.kernel_content import digest_of
 from surefoot.core.loop import replay
 from surefoot.policies.bound import faced, parts_of
+from surefoot.sets.linked import of_first, of_rest
 
 POLICY = '''
 """Arms in turn, at one level."""
@@ -237,16 +239,17 @@ def test_tuples_that_no_other_process_would_find_leave_nothing_on_disk(tmp_path:
 # -- our own functions ------------------------------------------------------------------------------------------------
 
 
-def bound_functions(policy: Any, world: sf.worlds.Linear) -> list[FunctionType]:
-    return reachable(replay, parts_of(faced(policy, world.default_problem()).plan))
+def bound_digest(policy: Any, world: sf.worlds.Linear) -> str:
+    parts = parts_of(faced(policy, world.default_problem()).plan)
+    return digest_of(reachable(replay, parts), parts)
 
 
 def test_one_compiled_form_serves_every_problem_and_every_option() -> None:
     small, large = sf.worlds.limited(), sf.worlds.base_station()
     plain, other = sf.SafeLinGapE(), sf.SafeLinGapE(reward_radius="bias-free", safety_radius="own-pulls")
-    digests = {digest_of(bound_functions(policy, world)) for policy in (plain, other) for world in (small, large)}
+    digests = {bound_digest(policy, world) for policy in (plain, other) for world in (small, large)}
     assert len(digests) == 1
-    assert len(digests | {digest_of(bound_functions(sf.SafeGap(), small)), ""}) == 3
+    assert len(digests | {bound_digest(sf.SafeGap(), small), ""}) == 3
 
 
 def naming(thing: object) -> FunctionType:
@@ -263,13 +266,28 @@ UNTOLD = {"a list": [3.0], "an object": object(), "an array of objects": np.arra
 
 @pytest.mark.parametrize("thing", UNTOLD.values(), ids=UNTOLD)
 def test_a_thing_whose_content_cannot_be_told_leaves_no_digest(thing: object) -> None:
-    assert digest_of([naming(thing)]) == ""
-    assert digest_of([naming((1.0, thing))]) == ""
+    assert digest_of([naming(thing)], {}) == ""
+    assert digest_of([naming((1.0, thing))], {}) == ""
 
 
 def test_different_things_have_different_digests_and_equal_ones_the_same() -> None:
     things = [None, True, 1, 1.0, -0.0, 0.0, "1", (1,), (1.0,), np.float64(1), np.ones(1), np.ones((1, 1)), np, np.sin]
-    digests = [digest_of([naming(thing)]) for thing in things]
+    digests = [digest_of([naming(thing)], {}) for thing in things]
     assert all(digests)
     assert len(set(digests)) == len(things)
-    assert digests == [digest_of([naming(thing)]) for thing in things]
+    assert digests == [digest_of([naming(thing)], {}) for thing in things]
+
+
+@kernel
+def asking() -> float:
+    return float(of_first() - of_rest())
+
+
+def test_parts_that_changed_their_slots_and_marks_have_another_digest() -> None:
+    """The same functions in the same order: only who is whose tells them apart."""
+    one, two = kernel(naming(1.0)), kernel(naming(2.0))
+    parts, swapped = {"of_first": one, "of_rest": two}, {"of_first": two, "of_rest": one}
+    digests = [digest_of([asking, one, two], bound) for bound in (parts, swapped)]
+    digests.append(digest_of([asking, one, rare(two)], parts))
+    assert len(set(digests)) == 3
+    assert digest_of([asking, one, kernel(two)], parts) == digests[0]

@@ -1,6 +1,7 @@
 """Parts on disk: the next loop takes up what an earlier one translated, and only what is still the same."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,7 +98,12 @@ def test_a_tuple_with_other_fields_has_parts_of_its_own(folder: Path) -> None:
         assert len(stored(folder)) == 3  # inner for each, and deep, which knows no tuple
 
 
-@pytest.mark.parametrize("edited", [SHARED.replace("0.25", "0.5"), OTHERS], ids=["a part", "the fields"])
+MARKED = SHARED.replace("@rare\ndef deep", "@kernel\ndef deep")
+
+
+@pytest.mark.parametrize(
+    "edited", [SHARED.replace("0.25", "0.5"), OTHERS, MARKED], ids=["a part", "the fields", "a mark"]
+)
 def test_what_was_edited_is_translated_anew(folder: Path, edited: str) -> None:
     translated(folder, "shared.one")
     (folder / "shared.py").write_text(edited)
@@ -119,3 +125,18 @@ def test_a_part_that_cannot_be_read_is_translated_anew(folder: Path, damage: Cal
     damage(max(stored(folder), key=whole.__getitem__))
     assert len(translated(folder, "shared.two")) > 1
     assert {path: path.stat().st_size for path in stored(folder)} == whole
+
+
+def test_a_part_whose_own_parts_are_called_otherwise_is_translated_anew(folder: Path) -> None:
+    """A mark is in the names that compiled code calls a part by: under the key of another it would call nothing."""
+    translated(folder, "shared.one")
+    ours = {path.name for path in stored(folder)}
+    (folder / "shared.py").write_text(MARKED)
+    translated(folder, "shared.one")
+    deep, marked = (
+        max((path for path in stored(folder) if (path.name in ours) is known), key=lambda path: path.stat().st_size)
+        for known in (True, False)
+    )
+    shutil.copy(marked, deep)
+    (folder / "shared.py").write_text(SHARED)
+    assert len(translated(folder, "shared.two")) > 1

@@ -101,7 +101,7 @@ def compiled(
     """The template as compiled code with the parts bound in, all of them kernels, to be called with these tuples."""
     reached = reachable(template, parts)
     with _binding:
-        digest = digest_of(reached, tuples)
+        digest = digest_of(reached, parts, tuples)
         key = (digest, *reached)
         if key not in _entries:
             source = _bound(template, parts)
@@ -207,7 +207,7 @@ def _part(function: Callable[..., Any], parts: Parts) -> Any:
         return _instructions()[getattr(function, MACHINE)]
     with _binding:
         reached = reachable(function, parts)
-        digest = digest_of(reached)
+        digest = digest_of(reached, parts)
         key = (digest, *reached)
         if key not in _parts:
             options = OPTIONS | HOW[getattr(function, MARK, APART)]

@@ -131,7 +131,7 @@ def named(found: Access) -> dict[str, Any]:
 def code_for(parts: Parts, trees: Trees, capability: tuple[int, int], label: str, announce: Announce) -> Code:
     """The kernel for a kind of GPU: compiled, or read from disk."""
     reached = [*reachable(play_on, parts), *reachable(begin, parts)]
-    digest, folder = digest_of(reached, trees), cache_folder()
+    digest, folder = digest_of(reached, parts, trees), cache_folder()
     near = near_words(trees.own[0])
     threads, registers = (128, FEW_REGISTERS) if near <= CROWDED else (64, MOST_REGISTERS)
     tools = " ".join(version(package) for package in ("numba-cuda", "cuda-bindings"))

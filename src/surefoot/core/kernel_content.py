@@ -1,11 +1,12 @@
 """What compiled code is made of, as a digest that names it on disk.
 
 Our own functions go by name, since their source names the folder (`kernel_cache`). A function of the user's own goes by
-its content: its code, and every value that the compiler freezes into it. So do the named tuples that it is called with:
-compiled code finds a field by its place, and the compiler's own index would take a class with other fields for the
-same. Where something's content cannot be told, a module of constants, a function of another compiler, a class that
-another process would not find under its name, there is no digest and nothing is kept on disk: that code is compiled by
-every process, and is never an old one.
+its content: its code, and every value that the compiler freezes into it. Each goes by its mark too, which is in the
+names that compiled code calls it by, and by what fills the slots that it names. So do the named tuples that it is
+called with: compiled code finds a field by its place, and the compiler's own index would take a class with other fields
+for the same. Where something's content cannot be told, a module of constants, a function of another compiler, a class
+that another process would not find under its name, there is no digest and nothing is kept on disk: that code is
+compiled by every process, and is never an old one.
 """
 
 import builtins
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.core.kernel import SLOT, names_in
+from surefoot.core.kernel import MARK, SLOT, Parts, calls, names_in, part_for
 from surefoot.core.kernel_cache import HOLDS_KERNELS
 
 OURS = {f"surefoot.{folder}" for folder in HOLDS_KERNELS}
@@ -28,15 +29,25 @@ class Untold(Exception):
     """A value whose content cannot be told."""
 
 
-def digest_of(functions: list[FunctionType], tuples: Any = ()) -> str:
-    """A digest of what is bound together, for calls with these tuples; empty where something cannot be told."""
+def digest_of(functions: list[FunctionType], parts: Parts, tuples: Any = ()) -> str:
+    """A digest of functions with these parts bound in, for calls with these tuples; empty where something cannot be
+    told."""
     place = {function: i for i, function in enumerate(functions)}
     try:
-        content: list[Any] = [(name_of(each), () if is_ours(each) else content_of(each, place)) for each in functions]
+        content: list[Any] = []
+        for each in functions:
+            own = () if is_ours(each) else content_of(each, place)
+            content.append((name_of(each), getattr(each, MARK, ""), own, bound_to(each, place, parts)))
         content += fields_in(tuples)
     except Untold:
         return ""
     return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
+
+
+def bound_to(function: FunctionType, place: dict[FunctionType, int], parts: Parts) -> list[Any]:
+    """Which of the functions fills each slot that this one names: two slots may have changed their parts."""
+    slots = {name: each for name, each in sorted(calls(function).items()) if hasattr(each, SLOT)}
+    return [(name, place[part]) for name, each in slots.items() if (part := part_for(each, parts)) in place]
 
 
 def name_of(function: Any) -> str:

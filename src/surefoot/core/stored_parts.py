@@ -30,6 +30,7 @@ from numba.core.typing import signature
 from surefoot.core.kernel_content import Untold, fields_of, name_of
 
 MADE_OF = "__surefoot_digest__"  # the attribute of a function that holds the digest of what it is made of
+MANGLED = "_ZN"  # how numba begins the name of a function that was translated
 ADDRESSES = "numba.dynamic.globals"  # a place of this process's memory inside the code
 
 _folder: ContextVar[Path | None] = ContextVar("folder of parts", default=None)
@@ -138,9 +139,19 @@ def _read(folder: Path, key: str, codegen: Any) -> tuple[PartLibrary, bytes]:
         library = PartLibrary(codegen, name)
         library._linking_libraries = [_known.get(each) or _read(folder, each, codegen)[0] for each in called]
         library._final_module = binding.parse_bitcode(code)
+        _require_whole(library)
         library._finalized, library.key = True, key
         _known[key] = library
     return _known[key], described
+
+
+def _require_whole(library: PartLibrary) -> None:
+    """What calls something that no part of its own defines would break a process off without a word."""
+    called = [each for part in library._linking_libraries for each in part._final_module.functions]
+    defined = {each.name for each in called if not each.is_declaration}
+    asked = {each.name for each in library._final_module.functions if each.is_declaration}
+    if missing := {name for name in asked - defined if name.startswith(MANGLED)}:
+        raise LookupError(f"nothing defines {sorted(missing)[0]}")
 
 
 def _write(path: Path, content: bytes) -> None:
