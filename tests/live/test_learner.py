@@ -27,16 +27,16 @@ class BreaksOff:
 
     def plan(self, problem: sf.Problem) -> Any:
         plan = sf.SafeGap().plan(problem)
-        inner = with_globals(plan.decide, {"find_leader": self.counted(plan.decide.__globals__["find_leader"])})
+        inner = with_globals(plan.decide, {"reachable": self.counted(plan.decide.__globals__["reachable"])})
         inner.__dict__.clear()
         return plan._replace(decide=inner)
 
-    def counted(self, find_leader: Any) -> Any:
+    def counted(self, reachable: Any) -> Any:
         def counting(*arguments: Any) -> Any:
             self.left -= 1
             if self.left < 0:
                 raise KeyboardInterrupt
-            return find_leader(*arguments)
+            return reachable(*arguments)
 
         return counting
 

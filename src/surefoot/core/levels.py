@@ -173,17 +173,32 @@ def round_down(grid: Vector, level: float) -> float:
     return grid[below] if below >= 0 else 0.0
 
 
+@thin
+def can_be_tried(dial: Dial, k: int) -> bool:
+    """Whether the arm can be pulled at all, and is not only a candidate for the answer.                       (P2)"""
+    return len(dial.pullable) == 0 or dial.pullable[k] > 0.0
+
+
+@kernel
+def tried_arms(dial: Dial) -> int:
+    """How many arms can be tried."""
+    count = 0
+    for k in range(len(dial.ceiling)):
+        count += 1 if can_be_tried(dial, k) else 0
+    return count
+
+
 @kernel
 def reachable(dial: Dial, levels: Levels, reach: Vector) -> None:
     """The level at which each arm may be pulled now: certified, and not too large a step; 0 where it cannot be tried,
     so that nothing is learned from it.                                                                  (S4, P2)"""
-    low, pullable = levels.low, dial.pullable
+    low = levels.low
     if dial.step == inf:
         for k in range(len(low)):
-            reach[k] = pullable[k] * low[k]
+            reach[k] = low[k] if can_be_tried(dial, k) else 0.0
         return
     for k in range(len(low)):
-        reach[k] = pullable[k] * stepped(dial, levels, k, low[k])
+        reach[k] = stepped(dial, levels, k, low[k]) if can_be_tried(dial, k) else 0.0
 
 
 @kernel
@@ -223,4 +238,4 @@ def fix_at_ceiling(dial: Dial, levels: Levels, reach: Vector) -> None:
     tried competes there, and is reached at level 0.                                                         (P2)"""
     for k in range(len(levels.low)):
         levels.low[k] = levels.high[k] = dial.ceiling[k]
-        reach[k] = dial.pullable[k] * dial.ceiling[k]
+        reach[k] = dial.ceiling[k] if can_be_tried(dial, k) else 0.0

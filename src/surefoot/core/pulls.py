@@ -3,7 +3,7 @@
 from surefoot.core.estimate import Estimate, column, diagonal, squared_norm
 from surefoot.core.finite_rounding import finite_weights
 from surefoot.core.kernel import kernel, thin
-from surefoot.core.levels import Levels
+from surefoot.core.levels import Levels, can_be_tried, tried_arms
 from surefoot.core.passes import first_about_largest
 from surefoot.core.race import OPTIMISTIC, Race
 from surefoot.core.rounding import Shares, shortest_weights
@@ -36,15 +36,12 @@ def choose_pull(inst: Instance, state: State, work: Work, shares: Shares, rule: 
 @kernel
 def in_turn(inst: Instance, t: int) -> int:
     """The arm whose turn it is in round t + 1, of those that can be tried."""
-    pullable = inst.dial.pullable
-    turn, arms = 0, 0
-    for k in range(len(pullable)):
-        arms += 1 if pullable[k] > 0.0 else 0
-    if arms == len(pullable):
-        return int(t % arms)
-    place = t % arms
-    for k in range(len(pullable)):
-        if pullable[k] > 0.0:
+    K = len(inst.dial.ceiling)
+    if len(inst.dial.pullable) == 0:
+        return int(t % K)
+    turn, place = 0, t % tried_arms(inst.dial)
+    for k in range(K):
+        if can_be_tried(inst.dial, k):
             turn = k if place == 0 else turn
             place -= 1
     return turn

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.levels import can_be_tried
 from surefoot.core.types import Indices, Instance, Matrix, Vector
 
 PIVOT = 1e-8  # relative size below which an entry is taken for rounding error
@@ -177,7 +178,7 @@ def invert_basis(inst: Instance, shares: Shares, anew: bool) -> None:
         chosen, row, largest = r, r, 0.0
         for c in range(0 if anew else r, K if anew else d):
             arm = c if anew else shares.basis[c]
-            for a in range(r if inst.dial.pullable[arm] > 0.0 else d, d):
+            for a in range(r if can_be_tried(inst.dial, arm) else d, d):
                 entry = 0.0
                 for b in range(d):
                     entry += shares.inverse[a, b] * inst.X[arm, b]

@@ -11,7 +11,8 @@ import numpy as np
 
 from surefoot.core.estimate import Estimate
 from surefoot.core.kernel import kernel, thin
-from surefoot.core.types import NULL, ROUND, Dial, Indices, Instance, Vector
+from surefoot.core.levels import can_be_tried, tried_arms
+from surefoot.core.types import NULL, ROUND, Indices, Instance, Vector
 
 ONCE = 1.0 - 1e-9  # of a pull at full level: what applied levels may fall short by rounding
 
@@ -51,20 +52,11 @@ def untried(estimate: Estimate, reach: Vector) -> int:
 
 
 @kernel
-def tried_arms(dial: Dial) -> int:
-    """How many arms can be tried."""
-    count = 0
-    for k in range(len(dial.pullable)):
-        count += 1 if dial.pullable[k] > 0.0 else 0
-    return count
-
-
-@kernel
 def begin_even(inst: Instance, own: Any) -> None:
     """The same share for every arm that can be tried, for a policy whose own memory has shares."""
     each = 1.0 / tried_arms(inst.dial)
     for k in range(len(own.shares)):
-        own.shares[k] = each if inst.dial.pullable[k] > 0.0 else 0.0
+        own.shares[k] = each if can_be_tried(inst.dial, k) else 0.0
 
 
 @kernel

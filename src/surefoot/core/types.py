@@ -33,7 +33,7 @@ class Dial(NamedTuple):
     step: float  # largest increase of an arm's level between its pulls; infinite when free
     step_from: Vector  # levels, ascending, where that depends on the level; empty where it does not
     step_to: Vector  # how far a step reaches from each of them; in between, straight lines
-    pullable: Vector  # (K,) 1, or 0 where the arm may be the answer and cannot be tried
+    pullable: Vector  # (K,) 1, or 0 where the arm may be the answer and cannot be tried; empty where all can be
 
 
 class Instance(NamedTuple):

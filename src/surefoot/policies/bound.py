@@ -115,7 +115,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         step=inf if problem.max_step is None else problem.max_step * (1.0 + STEP_SLACK),
         step_from=step_from,
         step_to=step_to,
-        pullable=problem.pullable.astype(np.float64),
+        pullable=np.zeros(0) if problem.pullable.all() else problem.pullable.astype(np.float64),
     )
     many = are_many(len(problem.features))
     features = plan.grams.features if plan.features is None else plan.features

@@ -17,14 +17,14 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.levels import fix_at_ceiling
+from surefoot.core.levels import fix_at_ceiling, tried_arms
 from surefoot.core.logarithm import exp, log
 from surefoot.core.match import Match, best_reply, meet, moves, new_match
 from surefoot.core.parts import bound_leads
 from surefoot.core.pulls import reached
 from surefoot.core.race import find_leader, find_race, verdict
 from surefoot.core.state import State, Work
-from surefoot.core.tracking import Chosen, begin_even, choose, is_chosen, is_square, new_chosen, tried_arms, untried
+from surefoot.core.tracking import Chosen, begin_even, choose, is_chosen, is_square, new_chosen, untried
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Instance, Matrix, Nothing, Vector
 from surefoot.policies import stopping
 from surefoot.policies.options import option

@@ -20,7 +20,7 @@ import numpy as np
 from surefoot.core.estimate import diagonal
 from surefoot.core.hedge import Hedge, new_hedge, rewarded, spread
 from surefoot.core.kernel import kernel
-from surefoot.core.levels import fix_at_ceiling
+from surefoot.core.levels import can_be_tried, fix_at_ceiling
 from surefoot.core.logarithm import log
 from surefoot.core.match import Match, hoped, meet, moves, new_match
 from surefoot.core.parts import bound_leads
@@ -89,7 +89,7 @@ def play_round(inst: Instance, state: State, work: Work, own: Own, i: int) -> in
 def begin(inst: Instance, own: Own) -> None:
     """What cannot be tried is no choice."""
     for k in range(len(own.due)):
-        own.hedge.closed[k] = 0 if inst.dial.pullable[k] > 0.0 else 1
+        own.hedge.closed[k] = 0 if can_be_tried(inst.dial, k) else 1
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 from surefoot.core.estimate import diagonal
 from surefoot.core.hedge import Hedge, new_hedge, rewarded, spread
 from surefoot.core.kernel import kernel
-from surefoot.core.levels import fix_at_ceiling
+from surefoot.core.levels import can_be_tried, fix_at_ceiling
 from surefoot.core.logarithm import log
 from surefoot.core.match import Match, hoped, meet, moves, new_match
 from surefoot.core.parts import bound_leads
@@ -96,7 +96,7 @@ def begin(inst: Instance, own: Own) -> None:
     """What cannot be tried is no choice, whoever leads."""
     K = len(own.row)
     for pair in range(len(own.due)):
-        if not inst.dial.pullable[pair % K] > 0.0:
+        if not can_be_tried(inst.dial, pair % K):
             own.hedge.closed[pair], own.given[pair] = 1, inf
 
 

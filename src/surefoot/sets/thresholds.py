@@ -14,6 +14,7 @@ import numpy as np
 
 from surefoot.core.estimate import arm_width
 from surefoot.core.kernel import kernel, rare, thin
+from surefoot.core.levels import can_be_tried
 from surefoot.core.linear import add_information, cholesky, fill_diagonal
 from surefoot.core.logarithm import log
 from surefoot.core.state import Bounds, Scratch, State
@@ -95,7 +96,7 @@ def beta(inst: Instance, found: Threshold, memory: Memory, state: State) -> floa
     if found.by_counts > 0.0:
         for k in range(len(state.estimate.N)):
             full = inst.dial.ceiling[k] * inst.dial.ceiling[k]
-            counts = found.by_counts if inst.dial.pullable[k] > 0.0 else 0.0
+            counts = found.by_counts if can_be_tried(inst.dial, k) else 0.0
             total += counts * 2.0 * log(4.0 + max(log(max(state.estimate.N[k] / full, 1.0)), 0.0))
     return max(total, 0.0)
 
