@@ -53,7 +53,7 @@ REFUSED = {
     ("study", "create", "new", "pumps.toml", "--intake", "odd"): "--intake = 'odd'",
     ("study", "create", "new", "pumps.toml", "--storage", "mysql://x"): "--storage",
     ("study", "create", " ", "pumps.toml"): "STUDY = ' '",
-    ("study", "create", "new", "no_limits.toml"): "[[safety]]",
+    ("study", "create", "new", "no_limits.toml"): "leave delta_safety out where there are none",
     ("study", "create", "new", "grid.toml"): "Leave it out where the dial takes every level",
     ("study", "create", "new", "broken.toml"): "surefoot show --help",
     ("study", "ask", "pumps", "-n", "0"): "--count = 0",

@@ -132,8 +132,8 @@ def test_arms_in_another_folder_are_found_from_the_file(here: Any, tmp_path: Pat
         ({"epsilon": None}, "--epsilon"),
         ({"epsilon": "inf"}, "--epsilon"),
         ({"baseline": "9"}, "safety['pressure'].at_most"),
-        ({"delta": "1"}, "delta"),
-        ({"epsilon": "-1"}, "epsilon"),
+        ({"delta": "1"}, "--delta"),
+        ({"epsilon": "-1"}, "--epsilon"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name_and_nothing_is_written(here: Any, tmp_path: Path, changes, field) -> None:

@@ -89,7 +89,7 @@ def test_a_design_within_a_phase_is_as_good_as_one_in_advance() -> None:
     inst, _, phases, design = bench(sphere(7, 3))
     ask_about(design, phases.alive)
     find_design(inst, design, np.ones(7), True)
-    best = worst_square(inst.X, xy_design(inst.X, 0.002), range(7))
+    best = worst_square(inst.X, xy_design(inst.X, tolerance=0.002), range(7))
     assert design.shares.sum() == pytest.approx(1.0)
     assert worst_square(inst.X, design.shares, range(7)) == pytest.approx(design.value[0], rel=1e-5)
     assert best * 0.995 <= design.value[0] <= best * 1.025

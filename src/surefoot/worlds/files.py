@@ -76,8 +76,9 @@ def stated_world(setting: Mapping[str, Any], own: Mapping[str, Any], folder: Pat
         if name != "problem"
     }  # fmt: skip
     known_keys("world", setting, (*allowed, *BENDING))
-    for name, parameter in allowed.items():
-        if parameter.default is inspect.Parameter.empty and name not in setting:
+    needed = {name for name, parameter in allowed.items() if parameter.default is inspect.Parameter.empty}
+    for name in allowed:
+        if name not in setting and (name in needed or (name == "mu_star" and problem.safety)):
             raise InvalidInput(f"world.{name}", ABSENT, "is required without a name", "See `surefoot run --help`.")
     if any(key in setting for key in BENDING):
         return NearlyLinear.for_problem(problem, **setting), problem

@@ -4,7 +4,7 @@ from numbers import Integral
 
 import numpy as np
 
-from surefoot.errors import InvalidInput
+from surefoot.errors import ABSENT, InvalidInput, counted
 from surefoot.problem.checks import Floats, frozen, number, vector
 
 DISTRIBUTIONS = ("gaussian", "uniform", "rademacher")  # the position is the code that worlds.response reads
@@ -33,6 +33,8 @@ def weight_rows(field: str, value: object, count: int, limits: int | None = None
     if not limits and (value is None or (isinstance(value, list | tuple) and not value)):
         return frozen(np.zeros((0, count)))
     remedy = f"Give {count} numbers, one per feature, or one such row per safety signal."
+    if value is None:
+        raise InvalidInput(field, ABSENT, f"is needed for the {counted(limits or 0, 'limit')} of the problem", remedy)
     listed: object = value
     if hasattr(value, "__array__"):
         listed = list(np.asarray(value)) if np.ndim(value) else None
