@@ -87,7 +87,7 @@ def worst_square(X: Any, shares: Any, alive: Any) -> float:
 
 def test_a_design_within_a_phase_is_as_good_as_one_in_advance() -> None:
     inst, _, phases, design = bench(sphere(7, 3))
-    ask_about(design, phases.alive)
+    ask_about(inst, design, phases.alive)
     find_design(inst, design, np.ones(7), True)
     best = worst_square(inst.X, xy_design(inst.X, tolerance=0.002), range(7))
     assert design.shares.sum() == pytest.approx(1.0)
@@ -100,7 +100,7 @@ def test_a_design_asks_about_those_that_are_left() -> None:
     arms = np.vstack([np.eye(3), [np.cos(0.1), np.sin(0.1), 0.0]])
     inst, _, phases, design = bench(arms)
     phases.alive[:] = [1, 0, 0, 1]
-    ask_about(design, phases.alive)
+    ask_about(inst, design, phases.alive)
     find_design(inst, design, np.ones(4), True)
     y = arms[0] - arms[3]
     assert np.argmax(design.shares) == 1
@@ -137,7 +137,7 @@ def test_drawn_noise_is_normal_and_new_in_every_phase() -> None:
 def test_the_width_falls_as_its_slope_says() -> None:
     inst, _, phases, design = bench(sphere(4, 3))
     reach, widths = np.ones(4), new_widths(4, 3)
-    ask_about(design, phases.alive)
+    ask_about(inst, design, phases.alive)
     draw_noise(widths, 1, 1, 1)
 
     def width(shares: Any) -> float:
@@ -163,7 +163,7 @@ def test_the_narrowest_design_is_better_than_even_shares() -> None:
     phases.alive[:] = [1, 0, 0, 1]
     widths = new_widths(4, 3)
     draw_noise(widths, 1, 1, 1)
-    ask_about(design, phases.alive)
+    ask_about(inst, design, phases.alive)
     narrowest_design(inst, design, widths, np.ones(4), 3.0)
     assert np.argmax(design.shares) == 1
     assert worst_square(arms, design.shares, [0, 3]) < 0.5 * worst_square(arms, np.full(4, 0.25), [0, 3])

@@ -19,7 +19,7 @@ THETA = [1.0, 0.3]
 DOSES = ("safe-linear", "safe-monotonic")  # a candidate among orthogonal arms is outside the span of the others
 SERVING = (
     "safe-gap", "safe-lingape", "lingape", "uniform", "xy-static", "lingame", "lingame-c", "lazy-track-and-stop",
-    "frank-wolfe",
+    "frank-wolfe", "rage", "xy-adaptive", "peace",
 )  # fmt: skip
 EVERY = [POLICIES[name]() for name in SERVING]
 MORE = [
@@ -33,6 +33,9 @@ MORE = [
     sf.policies.LinGame(stop="theorem"),
     sf.policies.LazyTrackAndStop(stop="ours"),
     sf.policies.FrankWolfe(stop="theorem"),
+    sf.policies.RAGE(stop="ours"),
+    sf.policies.XYAdaptive(stop="plain"),
+    sf.policies.Peace(stop="ours"),
 ]
 CANDIDATES = {
     "goal": sf.Arm([0.7, 0.6], pullable=False), "x": [1.0, 0.0], "y": [0.0, 1.0],

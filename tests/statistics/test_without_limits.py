@@ -68,6 +68,15 @@ CERTIFIED = {
     "uniform": sf.Uniform(),
     "xy-static, ours": sf.policies.XYStatic(stop="ours"),
 }
+OF_THE_FIELD = {
+    "rage": sf.policies.RAGE(),
+    "rage, ours": sf.policies.RAGE(stop="ours"),
+    "xy-adaptive": sf.policies.XYAdaptive(stop="plain"),
+    "peace": sf.policies.Peace(),
+    "lingame": sf.policies.LinGame(stop="theorem"),
+    "frank-wolfe": sf.policies.FrankWolfe(stop="theorem"),
+    "lazy-track-and-stop": sf.policies.LazyTrackAndStop(),
+}
 
 
 @pytest.mark.certify
@@ -76,6 +85,20 @@ CERTIFIED = {
 def test_policies_keep_their_promises(policy: str, posed: str) -> None:
     found = hold(CERTIFIED[policy], POSED[posed], 1000)
     print(f"{policy:26} {posed:13} {found.pulls.mean():10,.1f} pulls, {int(found.wrong.sum())} of 1000 wrong")
+
+
+@pytest.mark.certify
+@pytest.mark.parametrize("policy", OF_THE_FIELD)
+def test_methods_of_the_field_find_the_best_of_candidates(policy: str) -> None:
+    """With Gaussian noise, for which all of them are proved, and without a tolerance, which most do not know."""
+    world, problem = transductive()
+    world = sf.worlds.Linear(
+        [sf.Arm(row, pullable=bool(can)) for row, can in zip(world.arms.tolist(), problem.pullable, strict=True)],
+        theta_star=world.theta_star, noise=0.5,
+    )  # fmt: skip
+    found = hold(OF_THE_FIELD[policy], lambda: (world, world.problem(epsilon=0.0, delta=DELTA)), 300)
+    assert found.wrong.mean() < 0.05
+    print(f"{policy:26} {'transductive':13} {found.pulls.mean():10,.1f} pulls, {int(found.wrong.sum())} of 300 wrong")
 
 
 @pytest.mark.certify

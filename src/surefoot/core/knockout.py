@@ -79,7 +79,7 @@ def settle(inst: Instance, estimate: Estimate, phases: Phases, reach: Vector) ->
     total = 0.0
     for k in range(K):
         phases.information[k] = max(estimate.N[k] - phases.N[k], 0.0)
-        total += phases.information[k] / (reach[k] * reach[k])
+        total += phases.information[k] / (reach[k] * reach[k]) if reach[k] > 0.0 else 0.0
     for k in range(K):  # directions that the phase left out stay unknown, and nothing is divided by zero
         phases.information[k] += LEAST_SHARE / K * total * reach[k] * reach[k]
     fill_diagonal(phases.C, 0.0)
@@ -93,10 +93,10 @@ def settle(inst: Instance, estimate: Estimate, phases: Phases, reach: Vector) ->
     forward_solve(phases.C, phases.b, phases.weights)
     transposed_solve(phases.C, phases.weights, phases.b)
     for k in range(K):
-        phases.values[k] = reach[k] * dot(inst.X[k], phases.b)
+        phases.values[k] = inst.dial.ceiling[k] * dot(inst.X[k], phases.b)
         forward_solve(phases.C, inst.X[k], phases.images[k])
         for a in range(d):
-            phases.images[k, a] *= reach[k]
+            phases.images[k, a] *= inst.dial.ceiling[k]
     return True
 
 
@@ -233,7 +233,7 @@ def in_phase(inst: Instance, state: State, work: Work, phases: Phases, alone: bo
         if i == NULL:
             return Decision(PULL, EXPLORING, k, level, NULL, 0.0, NULL, inf)
         status = CERTIFIED if phases.challenger[0] == NULL else PULL
-        return Decision(status, DECIDING, k, level, i, work.reach[i], phases.challenger[0], phases.gap[0])
+        return Decision(status, DECIDING, k, level, i, inst.dial.ceiling[i], phases.challenger[0], phases.gap[0])
     if not ball_of(inst, state, 0).radius < inf:  # the pulls do not span yet
         return Decision(PULL, EXPLORING, k, level, NULL, 0.0, NULL, inf)
     first, level_i = find_leader(state, work, False)  # (G1)

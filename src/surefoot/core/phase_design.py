@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare
+from surefoot.core.levels import can_be_tried
 from surefoot.core.linear import add_information, cholesky, dot, fill_diagonal, forward_solve, transposed_solve
 from surefoot.core.match import LEAST_SHARE
 from surefoot.core.types import NULL, Indices, Instance, Matrix, Vector
@@ -61,7 +62,7 @@ def find_design(inst: Instance, design: Design, reach: Vector, pairs: bool) -> N
             best = worst
             for k in range(K):
                 design.shares[k] = design.now[k]
-        remember(inst, design, reach, i, j, 2.0 / (n + 1.0))
+        remember(inst, design, i, j, 2.0 / (n + 1.0))
         top, most, mean = tells_most(inst, design, reach)
         bound = max(bound, mean * mean / most) if most > 0.0 else bound
         if best - bound <= CLOSE * best or most <= 0.0:
@@ -71,10 +72,10 @@ def find_design(inst: Instance, design: Design, reach: Vector, pairs: bool) -> N
 
 
 @rare
-def ask_about(design: Design, alive: Indices) -> None:
-    """The targets are the arms that are still in; every arm may be pulled."""
+def ask_about(inst: Instance, design: Design, alive: Indices) -> None:
+    """The targets are the arms that are still in; every arm may be pulled that can be tried.           (F11, P2)"""
     for k in range(len(alive)):
-        design.targets[k], design.pulled[k] = alive[k], 1
+        design.targets[k], design.pulled[k] = alive[k], 1 if can_be_tried(inst.dial, k) else 0
 
 
 @rare
@@ -117,7 +118,8 @@ def step_towards(shares: Vector, best: int, share: float) -> None:
 
 @kernel
 def see(inst: Instance, design: Design, reach: Vector) -> bool:
-    """The images of the arms by the shares of the moment; False if the numbers broke down."""
+    """The images of the arms at full level by the shares of the moment; False if the numbers broke down. Where an arm
+    cannot be tried its reach is 0, and it tells nothing."""
     K, d = inst.X.shape
     for k in range(K):
         design.information[k] = (design.now[k] + LEAST_SHARE / K) * reach[k] * reach[k]
@@ -128,7 +130,7 @@ def see(inst: Instance, design: Design, reach: Vector) -> bool:
     for k in range(K):
         forward_solve(design.C, inst.X[k], design.images[k])
         for a in range(d):
-            design.images[k, a] *= reach[k]
+            design.images[k, a] *= inst.dial.ceiling[k]
     return True
 
 
@@ -155,11 +157,11 @@ def worst_target(design: Design, pairs: bool) -> tuple[int, int, float]:
 
 
 @kernel
-def remember(inst: Instance, design: Design, reach: Vector, i: int, j: int, share: float) -> None:
+def remember(inst: Instance, design: Design, i: int, j: int, share: float) -> None:
     """Takes the target into the mean."""
-    d = inst.X.shape[1]
+    d, ceiling = inst.X.shape[1], inst.dial.ceiling
     for a in range(d):
-        design.y[a] = reach[i] * inst.X[i, a] - (reach[j] * inst.X[j, a] if j != NULL else 0.0)
+        design.y[a] = ceiling[i] * inst.X[i, a] - (ceiling[j] * inst.X[j, a] if j != NULL else 0.0)
     for a in range(d):
         for b in range(d):
             design.H[a, b] = (1.0 - share) * design.H[a, b] + share * design.y[a] * design.y[b]

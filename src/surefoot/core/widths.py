@@ -14,7 +14,7 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import dot
 from surefoot.core.phase_design import Design, even_shares, see, step_towards, worst_target
 from surefoot.core.random import WIDTHS, normal, philox, uniform
-from surefoot.core.types import Indices, Instance, Matrix, Vector, Words
+from surefoot.core.types import NULL, Indices, Instance, Matrix, Vector, Words
 
 DRAWS, STEPS = 64, 100
 
@@ -85,13 +85,14 @@ def narrowest_design(inst: Instance, design: Design, widths: Widths, reach: Vect
         if worst <= 0.0:
             break
         slope_of_width(design, widths)
-        top = 0
+        top = NULL
         for k in range(K):
             overlap = 0.0
             for a in range(len(design.y)):
                 overlap += design.images[k, a] * (design.images[i, a] - design.images[j, a])
             widths.slopes[k] += weight * overlap * overlap / (2.0 * sqrt(worst))
-            top = k if widths.slopes[k] > widths.slopes[top] else top
+            if design.pulled[k] == 1 and (top == NULL or widths.slopes[k] > widths.slopes[top]):
+                top = k
         step_towards(design.now, top, 2.0 / (n + 1.0 + K))
 
 

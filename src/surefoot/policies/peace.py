@@ -82,7 +82,7 @@ def turn(inst: Instance, rules: Rules, state: State, work: Work, own: Own, seed:
     if is_last(phases, rules.alone):
         return
     if number == 0.0 or left(phases) > 1:  # where our sets want more than phases do, the last design goes on
-        ask_about(design, phases.alive)
+        ask_about(inst, design, phases.alive)
         narrowest_design(inst, design, own.widths, work.reach, beyond(rules, number + 1.0))
     need = design.value[0] * (1.0 + ROUNDING) * 4.0 ** (number + 1.0)
     open_phase(state.estimate, phases, design.shares, upwards(max(need, fewest_pulls(design, ROUNDING))))
@@ -109,4 +109,4 @@ class Peace(OfTheField):
         found, (K, d) = self.stopping(problem), problem.features.shape
         rules = Rules(ln(4.0 / problem.delta), self.stop != "ours")
         own = Own(new_phases(K, d), new_design(K, d), new_widths(K, d))
-        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases)
+        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases, candidates=True)

@@ -76,7 +76,7 @@ def turn(inst: Instance, rules: Rules, state: State, work: Work, own: Own) -> No
     if is_last(phases, rules.alone):
         return
     if number == 0.0 or left(phases) > 1:  # where our sets want more than phases do, the last design goes on
-        ask_about(design, phases.alive)
+        ask_about(inst, design, phases.alive)
         find_design(inst, design, work.reach, True)
     accuracy = 0.25**number  # squared, in squared units of noise, and four times as large
     need = 8.0 * design.value[0] * (1.0 + ROUNDING) * (rules.log_union + 2.0 * log(number + 1.0)) / accuracy
@@ -98,4 +98,4 @@ class RAGE(OfTheField):
         found, (K, d) = self.stopping(problem), problem.features.shape
         rules = Rules(ln(2.0 * K * K / problem.delta), self.stop != "ours")
         own = Own(new_phases(K, d), new_design(K, d))
-        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases)
+        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases, candidates=True)

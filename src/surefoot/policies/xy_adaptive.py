@@ -87,7 +87,7 @@ def turn(inst: Instance, rules: Rules, state: State, work: Work, own: Own) -> No
     if number == 0.0:
         own.worst[0] = 1.0 / (d * (d + 1.0) + 1.0)
     if number == 0.0 or left(phases) > 1:  # where our sets want more than phases do, the last design goes on
-        ask_about(design, phases.alive)
+        ask_about(inst, design, phases.alive)
         find_design(inst, design, work.reach, True)
     open_phase(state.estimate, phases, design.shares, upwards(design.value[0] / (rules.alpha * own.worst[0])))
     own.worst[0] = max(design.value[0], LEAST) / planned_pulls(phases)
@@ -123,4 +123,4 @@ class XYAdaptive(OfTheField):
         else:
             rules = Rules(ln(pi**2 * union / 3.0), 2.0, False, self.alpha, self.stop != "ours")
         own = Own(new_phases(K, d), new_design(K, d), np.zeros(1))
-        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases)
+        return Plan(decide, rules, found.grams, found.sets, own=own, begin_own=begin_phases, candidates=True)
