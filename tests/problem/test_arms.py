@@ -109,7 +109,7 @@ def test_a_mapping_is_read():
         ({"\ud800": [1]}, "name of arm 1"),
         ({"a": 1}, "arms['a']"),
         ({"a": "12"}, "arms['a']"),
-        ({"a": {"x": 1}}, "arms['a']"),
+        ({"a": {"x": 1}}, "arms['a']['x']"),
         ({"a": [1], "b": [1, 2]}, "arms['b']"),
         ({"a": []}, "arms"),
         ("arms.txt", "arms"),

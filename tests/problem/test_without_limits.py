@@ -1,10 +1,15 @@
 """Problems without limits, and arms that may be the answer and cannot be tried."""
 
+import pickle
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
+from surefoot.problem import arm_files
 
 ARMS = {"low": [1.0, 0.0], "high": [0.0, 1.5]}
 LIMIT = sf.Limit("qos", at_least=-0.5, noise=0.1, norm=1.0)
@@ -175,3 +180,51 @@ def test_arms_that_span_less_than_their_features_may_be_candidates():
     with pytest.warns(sf.errors.NotSpanningWarning):
         problem = stated({"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "c": sf.Arm([1.0, 1.0, 0.0], pullable=False)})
     assert problem.rank == 2
+
+
+# -- marks in tables --------------------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "name": ["low", "high", "goal"], "x": [1.0, 0.0, 0.6], "pullable": [True, None, False], "y": [0.0, 1.5, 0.8],
+    "safe_level": [0.4, None, 0.5],
+}  # fmt: skip
+CSV = "name,x,pullable,y,safe_level\nlow,1,True,0,0.4\nhigh,0,,1.5,\ngoal,0.6, false ,0.8,0.5\n"
+
+
+def in_a_file(kind, tmp_path):
+    if kind == "csv":
+        (tmp_path / "arms.csv").write_text(CSV)
+    elif kind == "parquet":
+        pl.DataFrame(COLUMNS).write_parquet(tmp_path / "arms.parquet")
+    return {"pandas": pd.DataFrame(COLUMNS), "polars": pl.DataFrame(COLUMNS)}.get(kind, tmp_path / f"arms.{kind}")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars"])
+def test_columns_of_a_table_mark_its_arms(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(arm_files, "BATCH", 2)  # so that the last arm is in a batch of its own
+    found = stated(in_a_file(kind, tmp_path), safety=LIMIT, **SAFELY)
+    assert found.arms.tolist() == [[1.0, 0.0], [0.0, 1.5], [0.6, 0.8]]
+    assert found.pullable.tolist() == [True, True, False]
+    assert found.safe_level.tolist() == [0.4, 0.2, 0.5]
+    assert pickle.loads(pickle.dumps(found)) == found
+    world = sf.worlds.Linear(in_a_file(kind, tmp_path), theta_star=[1.0, 0.5], mu_star=[-0.1, -0.1])
+    posed = pickle.loads(pickle.dumps(world)).problem(epsilon=0.1, delta=0.05, **SAFELY)
+    assert posed.pullable.tolist() == [True, True, False]
+    assert posed.safe_level.tolist() == [0.4, 0.2, 0.5]
+
+
+def test_a_known_level_in_a_table_may_have_the_unit_of_the_dial(tmp_path):
+    (tmp_path / "arms.csv").write_text(CSV.replace("0.4", "20 mg"))
+    found = stated(tmp_path / "arms.csv", safety=LIMIT, dial=sf.Dial("mg", full=40), **SAFELY)
+    assert found.safe_level.tolist() == [0.5, 0.2, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("was", "typed", "field"),
+    [(" false ", "maybe", "pullable of arm 'goal'"), (" false ", "0", "pullable of arm 'goal'"),
+     ("0.4", "high", "safe_level of arm 'low'"), ("0.4", "2", "safe_level of arm 'low'"),
+     ("0.4", "1_0", "safe_level of arm 'low'")],
+)  # fmt: skip
+def test_marks_in_a_table_that_cannot_be_are_refused_by_name(tmp_path, was, typed, field):
+    (tmp_path / "arms.csv").write_text(CSV.replace(was, typed))
+    assert refusal(tmp_path / "arms.csv", safety=LIMIT, **SAFELY).field.startswith(field)

@@ -1,4 +1,4 @@
-"""Arms from files: CSV and Parquet tables with a column "name", and rows of numbers in numpy's own form.
+"""Arms from files: CSV and Parquet tables with a column "name" and columns of marks, and rows in numpy's own form.
 
 Whatever the file, no more is in memory than the arms and a part of the file beside them; rows in a .npy file are not
 read at all, but mapped: they stay in the file, and the system fetches what is looked at.
@@ -12,16 +12,16 @@ import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from surefoot.errors import InvalidInput, counted
 from surefoot.files import as_path, read_text
-from surefoot.problem.arm_frames import extra, name_column, read_frame
+from surefoot.problem.arm_frames import Columns, Held, columns_of, extra, read_frame
 from surefoot.problem.checks import Floats, in_one_piece
+from surefoot.problem.marked_arms import Marks, marks_in
 
-Held: TypeAlias = tuple[list[object], Floats]  # names, not yet checked, and features
 NPY = ".npy"
 BATCH = 65_536  # rows of a Parquet file that are read at a time
 
@@ -76,31 +76,35 @@ def read_csv(path: Path) -> Held:
     try:
         header = next((line for line in lines if line), [])
         columns = [column.strip() for column in header]
-        place = name_column(columns, str(path))
+        places = columns_of(columns, str(path))
         names: list[object] = []
+        marks: dict[str, list[object]] = {label: [] for label in places.marks}
         cells = array("d")
         for line in lines:
             if line:
-                names.append(line[place] if place < len(line) else "")
-                cells.extend(_csv_numbers(line, columns, place, f"{path}, line {lines.line_num}"))
+                cells.extend(_csv_numbers(line, columns, places, f"{path}, line {lines.line_num}"))
+                names.append(line[places.name])
+                for label, i in places.marks.items():
+                    marks[label].append(line[i])
     except csv.Error as error:
         reason = f"is not valid CSV: {error} (line {lines.line_num})"
         raise InvalidInput("arms", str(path), reason, "Mend that line.") from error
-    return names, np.frombuffer(cells, np.float64).reshape(len(names), len(columns) - 1)
+    features = np.frombuffer(cells, np.float64).reshape(len(names), len(places.features))
+    return Held(names, features, marks_in(marks))
 
 
-def _csv_numbers(line: list[str], columns: list[str], place: int, where: str) -> list[float]:
+def _csv_numbers(line: list[str], columns: list[str], places: Columns, where: str) -> list[float]:
     """The features of one line."""
     if len(line) != len(columns):
         reason = f"has {counted(len(line), 'cell')} where the header has {counted(len(columns), 'column')}"
         raise InvalidInput(where, ",".join(line), reason, "Give every arm a number in every column.")
-    cells = [cell for column, cell in enumerate(line) if column != place]
+    cells = [line[i] for i in places.features]
     try:
         if any("_" in cell for cell in cells):
             raise ValueError  # Python reads 1_000 as a number; nobody means that in a table
         return [float(cell) for cell in cells]
     except ValueError:
-        column, cell = next((c, x) for c, x in zip(columns, line, strict=True) if c != columns[place] and not _reads(x))
+        column, cell = next((columns[i], line[i]) for i in places.features if not _reads(line[i]))
         remedy = "Write numbers with a decimal point; drop columns that are no features."
         raise InvalidInput(f"{where}, column {column!r}", cell, "must be a number", remedy) from None
 
@@ -120,16 +124,20 @@ def read_parquet(path: Path) -> Held:
     names: list[object] = []
     try:
         file = parquet.ParquetFile(path, memory_map=True)  # the file alone, without guessing partitions from its folder
-        columns = list(file.schema_arrow.names)
+        places = columns_of(list(file.schema_arrow.names), str(path))
+        pullable: dict[int, object] = {}
+        safe_level: dict[int, object] = {}
 
         def parts() -> Iterator[Floats]:
             for batch in file.iter_batches(batch_size=BATCH):
-                some, rows = read_frame(arrow.Table.from_batches([batch]), str(path))
-                names.extend(some)
-                yield rows + 0.0  # minus zero becomes zero
+                some, before = read_frame(arrow.Table.from_batches([batch]), str(path)), len(names)
+                names.extend(some.names)
+                pullable.update({before + k: mark for k, mark in some.marks.pullable.items()})
+                safe_level.update({before + k: mark for k, mark in some.marks.safe_level.items()})
+                yield some.features + 0.0  # minus zero becomes zero
 
-        name_column(columns, str(path))
-        return names, in_one_piece(parts(), (file.metadata.num_rows, len(columns) - 1))
+        features = in_one_piece(parts(), (file.metadata.num_rows, len(places.features)))
+        return Held(names, features, Marks(pullable, safe_level))
     except InvalidInput:
         raise
     except (OSError, ValueError) as error:  # what pyarrow raises for broken files are ValueErrors

@@ -1,18 +1,35 @@
-"""Arms from data frames of any library that narwhals knows: one column "name", every other one a feature."""
+"""Arms from data frames of any library that narwhals knows: a column "name", columns of marks, and features."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.problem.checks import Floats, did_you_mean
+from surefoot.problem.marked_arms import MARKS, Marks, marks_in
 
 NAME_COLUMN = "name"
+
+
+class Held(NamedTuple):
+    """What a table holds: names, not yet checked, features and marks."""
+
+    names: list[object]
+    features: Floats
+    marks: Marks = Marks()
+
+
+class Columns(NamedTuple):
+    """Where the columns of a table stand."""
+
+    name: int
+    features: tuple[int, ...]
+    marks: Mapping[str, int]
 
 
 def is_frame(source: object) -> bool:
@@ -23,18 +40,18 @@ def is_frame(source: object) -> bool:
     return hasattr(kind, "columns") or hasattr(kind, "__dataframe__") or hasattr(kind, "collect_schema")
 
 
-def read_frame(source: object, where: str | None = None) -> tuple[list[object], Floats]:
-    """The names in a data frame, not yet checked, and the features."""
-    frame, columns = _narwhals_frame(source)
-    place = name_column(columns, where or f"a {type(source).__name__} with columns {columns}")
+def read_frame(source: object, where: str | None = None) -> Held:
+    """The arms in a data frame."""
+    frame, labels = _narwhals_frame(source)
+    places = columns_of(labels, where or f"a {type(source).__name__} with columns {labels}")
     names = frame.get_column(NAME_COLUMN).to_list()
-    labels = columns[:place] + columns[place + 1 :]
-    features = [_frame_column(frame.get_column(label), label, names) for label in labels]
-    return names, np.column_stack(features) if features else np.empty((len(names), 0))
+    features = [_frame_column(frame.get_column(labels[i]), labels[i], names) for i in places.features]
+    marks = marks_in({label: frame.get_column(label).to_list() for label in places.marks})
+    return Held(names, np.column_stack(features) if features else np.empty((len(names), 0)), marks)
 
 
-def name_column(columns: list[str], where: str) -> int:
-    """The place of the name column in a header without repeated columns."""
+def columns_of(columns: list[str], where: str) -> Columns:
+    """Where everything stands in a header without repeated columns."""
     repeated = next((column for i, column in enumerate(columns) if column in columns[:i]), None)
     if repeated is not None:
         raise InvalidInput("arms", where, f"has two columns {repeated!r}", "Give every column a name of its own.")
@@ -45,7 +62,9 @@ def name_column(columns: list[str], where: str) -> int:
             remedy = "Separate the columns by commas instead of semicolons."
         reason = f"has no column {NAME_COLUMN!r}" if columns else f"is empty, and has no column {NAME_COLUMN!r}"
         raise InvalidInput("arms", where, reason, remedy.strip())
-    return columns.index(NAME_COLUMN)
+    marks = {label: columns.index(label) for label in MARKS if label in columns}
+    features = tuple(i for i, label in enumerate(columns) if label not in (NAME_COLUMN, *MARKS))
+    return Columns(columns.index(NAME_COLUMN), features, marks)
 
 
 def _narwhals_frame(source: object) -> tuple[Any, list[str]]:

@@ -1,6 +1,7 @@
 """Arms from whatever holds them: an array, a mapping of names, a data frame, or a file.
 
-A table of arms has one column "name"; every other column is a feature, in the order of the columns.
+A table of arms has one column "name" and may have columns "pullable" and "safe_level" with marks; every other column is
+a feature, in the order of the columns.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from surefoot.errors import InvalidInput, counted
 from surefoot.problem.arm_files import is_npy, mapped_rows, read_arms_file, stays
-from surefoot.problem.arm_frames import is_frame, read_frame
+from surefoot.problem.arm_frames import Held, is_frame, read_frame
 from surefoot.problem.checks import LARGEST, SMALLEST, Floats, in_one_piece, real_numbers, some_rows, text, vector
+from surefoot.problem.marked_arms import Marks, unmarked
 from surefoot.problem.names import Given, Names, Numbered, repeated_in
 
 _FORMS = "Pass one row of features for each arm, for example [[1, 0], [0, 1]] or {'low': [1, 0], 'high': [0, 1]}."
@@ -27,33 +29,35 @@ class ArmTable(NamedTuple):
 
     names: Names
     features: NDArray[Any]  # (K, D) real numbers; once they are checked, floats that nobody can write to
+    marks: Marks = Marks()
 
 
 def read_arms(source: object, names: object = None) -> ArmTable:
-    """The arms that the source holds, checked: named, finite, of equal length, not all zero."""
+    """The arms that the source holds, checked: named, finite, of equal length, not all zero. Marks are not checked."""
+    source, marks = unmarked(source)
     if is_npy(source):
         source = mapped_rows(source)
     if names is not None and (isinstance(source, Mapping | str | os.PathLike) or is_frame(source)):
         raise InvalidInput("names", names, "must be left out when the arms bring their own names", "Drop names=.")
     if isinstance(source, str | os.PathLike):
-        table = _of_table(*read_arms_file(source))
+        table = _of_table(read_arms_file(source))
     elif isinstance(source, Mapping):
         table = _from_mapping(source)
     elif is_frame(source):
-        table = _of_table(*read_frame(source))
+        table = _of_table(read_frame(source))
     else:
         table = _from_rows(source, names)
-    return _checked(table)
+    return _checked(table if table.marks != Marks() else table._replace(marks=marks))
 
 
 def renamed(table: ArmTable, names: object) -> ArmTable:
     """The same arms under other names."""
-    return ArmTable(_given_names(names, len(table.names)), table.features)
+    return table._replace(names=_given_names(names, len(table.names)))
 
 
-def _of_table(names: list[object], features: Floats) -> ArmTable:
+def _of_table(held: Held) -> ArmTable:
     """The arms of a table that brings their names."""
-    return ArmTable(_distinct(names), features)
+    return ArmTable(_distinct(held.names), held.features, held.marks)
 
 
 def _from_mapping(source: Mapping[object, object]) -> ArmTable:
@@ -127,7 +131,7 @@ def _checked(table: ArmTable) -> ArmTable:
     if largest < SMALLEST:
         reason = f"is the largest feature in size; at least one must be {SMALLEST:g} or more"
         raise InvalidInput("arms", largest, reason, "Give at least one arm a feature other than zero.")
-    return ArmTable(table.names, _held(features))
+    return table._replace(features=_held(features))
 
 
 def _first_wrong(features: NDArray[Any]) -> tuple[int, int, float]:

@@ -1,18 +1,20 @@
 """Arms with marks of their own: that they cannot be tried, or where they are known to be safe.
 
-`Arm([1, 0], pullable=False)` stands wherever the features of one arm stand, and in a file a table with the same keys.
+`Arm([1, 0], pullable=False)` stands wherever the features of one arm stand, and in a file a table with the same keys. A
+table of arms has a column for each mark; an empty cell marks nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from surefoot.errors import ABSENT, InvalidInput
 from surefoot.problem.checks import known_keys
 
-KEYS = ("features", "pullable", "safe_level")
+MARKS = ("pullable", "safe_level")
+KEYS = ("features", *MARKS)
 FORM = "Write the features, or a table such as { features = [1, 0], pullable = false }."
 
 
@@ -26,10 +28,10 @@ class Arm:
 
 
 class Marks(NamedTuple):
-    """What is marked, by the place of the arm."""
+    """What is marked, by the place of the arm; nobody changes it."""
 
-    pullable: Mapping[int, object]
-    safe_level: Mapping[int, object]
+    pullable: Mapping[int, object] = {}
+    safe_level: Mapping[int, object] = {}
 
 
 def unmarked(source: object) -> tuple[object, Marks]:
@@ -41,9 +43,38 @@ def unmarked(source: object) -> tuple[object, Marks]:
         arms = [_arm(f"arms[{i}]", value) for i, value in enumerate(source)]
         plain = [arm.features for arm in arms]
     else:
-        return source, Marks({}, {})
+        return source, Marks()
     closed = {k: arm.pullable for k, arm in enumerate(arms) if arm.pullable is not True}
     return plain, Marks(closed, {k: arm.safe_level for k, arm in enumerate(arms) if arm.safe_level is not None})
+
+
+def marks_in(columns: Mapping[str, Iterable[object]]) -> Marks:
+    """The marks in the columns of a table, by their names: cells as they are typed, or as a frame holds them."""
+    found = {label: dict(_marked(cells)) for label, cells in columns.items()}
+    closed = {k: _WORDS.get(str(cell).lower(), cell) for k, cell in found.get("pullable", {}).items()}
+    levels = {k: _number_or_text(cell) for k, cell in found.get("safe_level", {}).items()}
+    return Marks({k: cell for k, cell in closed.items() if cell is not True}, levels)
+
+
+_WORDS = {"true": True, "false": False}
+
+
+def _marked(cells: Iterable[object]) -> Iterator[tuple[int, object]]:
+    """The cells that are not empty, by the place of the arm."""
+    for k, cell in enumerate(cells):
+        value = cell.strip() if isinstance(cell, str) else cell
+        if value is not None and value != "" and value == value:  # NaN is an empty cell of pandas
+            yield k, value
+
+
+def _number_or_text(cell: object) -> object:
+    """A level, or text with the unit of the dial."""
+    if not isinstance(cell, str) or "_" in cell:
+        return cell
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
 
 
 def _arm(field: str, value: object) -> Arm:

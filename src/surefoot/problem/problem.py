@@ -20,7 +20,6 @@ from surefoot.problem.files import read_table, write_table
 from surefoot.problem.fingerprints import digest_of
 from surefoot.problem.hints import HINTS
 from surefoot.problem.limits import Limit, Reward
-from surefoot.problem.marked_arms import unmarked
 from surefoot.problem.names import Names
 from surefoot.problem.required import REQUIRED, arms_in, check_given
 from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels
@@ -109,14 +108,13 @@ class Problem:
         **unknown: Never,
     ) -> None:
         known_keys("", unknown, _KEYS, HINTS)
-        plain, marks = unmarked(arms)
-        table = read_arms(plain, names)
+        table = read_arms(arms, names)
         span = span_of(table.features)
         settings = {
             "reward": reward, "safety": safety, "safe_level": safe_level, "epsilon": epsilon, "delta": delta,
             "delta_safety": delta_safety, "regularization": regularization, "level_grid": level_grid,
             "max_level": max_level, "max_step": max_step, "dial": dial, "calibrated_by": calibrated_by,
-            "pullable": pullable, "marks": marks,
+            "pullable": pullable,
         }  # fmt: skip
         self._settle(table, span, settings)
         if not span.spans:

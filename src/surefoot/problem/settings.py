@@ -52,14 +52,11 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     dial = checked_dial(settings.get("dial"))
     grid = _grid(in_levels(dial, "level_grid", settings.get("level_grid")))
     reward, safety = _reward(settings["reward"]), checked_limits(settings.get("safety", ()))
-    marks = settings.get("marks") or Marks({}, {})
-    if not isinstance(marks, Marks):
-        raise TypeError("marks are those that `unmarked` found")
     highest = _levels("max_level", in_levels(dial, "max_level", settings.get("max_level", 1.0)), arms.names)
     if safety:
-        stated = _known(dial, settings.get("safe_level"), marks, arms.names)
+        stated = _known(dial, settings.get("safe_level"), arms.marks, arms.names)
     else:
-        _refuse_of_limits(settings, marks)
+        _refuse_of_limits(settings, arms.marks)
         stated = highest
     safe = _rounded_down(dial, stated, grid, arms.names)
     _check_room(dial, safe, highest, arms.names)
@@ -74,7 +71,7 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
         "delta_safety": _delta_safety(settings.get("delta_safety")) if safety else 0.0,
         "regularization": _regularization(settings.get("regularization", 1.0), arms.features, (reward, *safety)),
         "safe_level": _held(safe),
-        "pullable": _pullable(settings.get("pullable"), marks, arms.names),
+        "pullable": _pullable(settings.get("pullable"), arms.marks, arms.names),
         "max_level": _held(highest),
         "level_grid": grid,
         "max_step": _max_step(dial, step, in_settings, grid, float(safe.min()), float(highest.max())),

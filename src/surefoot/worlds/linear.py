@@ -19,7 +19,7 @@ from surefoot.errors import InvalidInput
 from surefoot.problem import Problem
 from surefoot.problem.arms import read_arms
 from surefoot.problem.checks import Floats, frozen, positive, text
-from surefoot.problem.marked_arms import Marks, unmarked
+from surefoot.problem.marked_arms import Marks
 from surefoot.problem.names import Names
 from surefoot.problem.norms import noise_laws
 from surefoot.worlds import posing
@@ -60,8 +60,7 @@ class Linear:
         names: Sequence[str] | None = None,
         name: str = "linear",
     ) -> None:
-        plain, marks = unmarked(arms)
-        labels, features = read_arms(plain, names)
+        labels, features, marks = read_arms(arms, names)
         dim = features.shape[1]
         mu = weight_rows("mu_star", mu_star, dim)
         distribution_code(distribution)
