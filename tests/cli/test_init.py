@@ -190,8 +190,8 @@ def on_terminal(folder: Path, words: list[str], answers: list[str], then: int | 
 def test_questions_are_asked_on_a_terminal_and_again_until_they_are_answered(tmp_path: Path) -> None:
     (tmp_path / "arms.csv").write_text(ARMS)
     answers = [
-        "mg", "nought", "40", "8 g", "8 mg", "0.5", "", "pressure", "bar", "8", "at most 8", "5", "0.3", "0.15", "",
-        "0.01",
+        "mg", "nought", "40", "0.5", "", "", "pressure", "bar", "8", "at most 8", "5", "0.3", "8 g", "8 mg", "0.01",
+        "0.15", "",
     ]  # fmt: skip
     status, seen = on_terminal(tmp_path, ["init", "arms.csv"], answers)
     assert status == 0, seen
@@ -225,4 +225,32 @@ def test_a_file_without_arms_is_refused_by_the_name_of_the_argument(
 
 
 def test_what_is_missing_in_a_script_is_named_with_its_option(here: Any) -> None:
-    assert "Add --safe-level: known to be safe for every arm" in here("init", "arms.csv", "-o", "new.toml")[2]
+    assert "Add --noise: noise of the reward" in here("init", "arms.csv", "-o", "new.toml")[2]
+    words = options(safe_level=None)
+    assert "Add --safe-level: known to be safe for every arm" in here("init", "arms.csv", "-o", "new.toml", *words)[2]
+    assert "or none." in here("init", "arms.csv", "-o", "new.toml", "--noise", "0.5")[2]
+
+
+# -- without limits ---------------------------------------------------------------------------------------------------
+
+OF_LIMITS = ("at_most", "baseline", "limit_noise", "limit_unit", "safe_level")
+
+
+@pytest.mark.parametrize("dial", [{}, {"unit": None, "full": None}], ids=["a dial", "levels"])
+def test_nothing_may_have_to_keep_a_limit(here: Any, tmp_path: Path, dial: dict[str, None]) -> None:
+    words = options(limit="none", **dict.fromkeys(OF_LIMITS), **dial)
+    assert here("init", "arms.csv", *words)[0] == 0
+    problem = sf.Problem.load(tmp_path / "arms.toml")
+    assert (problem.safety, problem.delta, problem.epsilon) == ((), 0.05, 0.15)
+    assert "max_step" not in (tmp_path / "arms.toml").read_text()
+    assert here("show", "arms.toml")[0] == 0
+    assert here("run", "arms.toml", "--quiet", "--no-compare", "--max-pulls", "5000")[0] in (0, 3)
+
+
+@pytest.mark.parametrize("left", OF_LIMITS)
+def test_what_belongs_to_a_limit_is_refused_beside_none(here: Any, tmp_path: Path, left: str) -> None:
+    words = options(limit="None", **{each: None for each in OF_LIMITS if each != left})
+    status, _, said = here("init", "arms.csv", *words)
+    assert status == 2
+    assert f"is given beside --{left.replace('_', '-')}" in said
+    assert not (tmp_path / "arms.toml").exists()

@@ -12,7 +12,7 @@ from typing import TypeVar
 import typer
 
 from surefoot.characters import visible
-from surefoot.cli.new_problem import Stated, written
+from surefoot.cli.new_problem import Stated, StatedLimit, written
 from surefoot.cli.output import Output
 from surefoot.errors import ABSENT, InvalidInput, SurefootError, counted
 from surefoot.files import exists_already, writing
@@ -25,6 +25,7 @@ from surefoot.problem.units import checked_unit
 SIDES = {"at most": "at_most", "<=": "at_most", "at least": "at_least", ">=": "at_least"}
 Answer = TypeVar("Answer")
 TWICE = "Say one of them: --at-most, or --at-least."
+NONE = "none"  # the answer of one who has nothing that must keep a limit: Enter alone shall not say so
 
 
 @dataclass(frozen=True)
@@ -132,29 +133,49 @@ def answered(given: Answers, asks: bool) -> Stated:
     dial = None
     if unit is not None:
         dial = Dial(unit, full=ask("--full", f"The setting at full strength, in {unit}", given.full, positive_in))
-    like = "0.2" if dial is None else f"'8 {unit}', or a level such as 0.2"
-    safely = f"Known to be safe for every arm ({like})"
-    safe_level = ask("--safe-level", safely, given.safe_level, lambda word: safe_in(dial, word))
-    noise = ask("--noise", "Noise of the reward, its standard deviation", given.noise, noise_in)
-    reward_unit = ask("--reward-unit", "Unit of the reward (Enter: none)", given.reward_unit, unit_in, "")
-    name = ask("--limit", "Name of what must keep a limit, such as pressure", given.limit, name_in)
-    limit_unit = ask("--limit-unit", f"Unit of {name} (Enter: none)", given.limit_unit, unit_in, "")
-    side, bound = side_of(given) or ask("--at-most", f"Limit of {name}: 'at most 8', or 'at least 2'", None, side_in)
     return Stated(
         dial=dial,
-        safe_level=safe_level,
-        noise=noise,
-        reward_unit=reward_unit,
-        limit=name,
+        noise=ask("--noise", "Noise of the reward, its standard deviation", given.noise, noise_in),
+        reward_unit=ask("--reward-unit", "Unit of the reward (Enter: none)", given.reward_unit, unit_in, ""),
+        limit=limit_of(ask, given, dial),
+        epsilon=ask("--epsilon", "How far from the best may the answer be", given.epsilon, number_in),
+        delta=ask("--delta", "Accepted chance of a worse answer", given.delta, number_in, "0.05"),
+    )
+
+
+def limit_of(ask: Asking, given: Answers, dial: Dial | None) -> StatedLimit | None:
+    """What must keep a limit and where every arm is known to keep it; None if nothing must."""
+    name = ask("--limit", f"Name of what must keep a limit, such as pressure, or {NONE}", given.limit, name_in)
+    if name is None:
+        refuse_of_limit(given)
+        return None
+    like = "0.2" if dial is None else f"'8 {dial.unit}', or a level such as 0.2"
+    safely = f"Known to be safe for every arm ({like})"
+    limit_unit = ask("--limit-unit", f"Unit of {name} (Enter: none)", given.limit_unit, unit_in, "")
+    side, bound = side_of(given) or ask("--at-most", f"Limit of {name}: 'at most 8', or 'at least 2'", None, side_in)
+    return StatedLimit(
+        name=name,
         side=side,
         bound=bound,
         baseline=ask("--baseline", f"What {name} reads when nothing is applied", given.baseline, number_in, "0"),
-        limit_noise=ask("--limit-noise", f"Noise of {name}, its standard deviation", given.limit_noise, noise_in),
-        limit_unit=limit_unit,
-        epsilon=ask("--epsilon", "How far from the best may the answer be", given.epsilon, number_in),
-        delta=ask("--delta", "Accepted chance of a worse answer", given.delta, number_in, "0.05"),
+        noise=ask("--limit-noise", f"Noise of {name}, its standard deviation", given.limit_noise, noise_in),
+        unit=limit_unit,
+        safe_level=ask("--safe-level", safely, given.safe_level, lambda word: safe_in(dial, word)),
         delta_safety=ask("--delta-safety", "Accepted chance of any unsafe pull", given.delta_safety, number_in, "0.05"),
     )
+
+
+def refuse_of_limit(given: Answers) -> None:
+    """Refuses what belongs to a limit where none is to be kept: one of the two is an error."""
+    of_limit = {
+        "--at-most": given.at_most, "--at-least": given.at_least, "--baseline": given.baseline,
+        "--limit-noise": given.limit_noise, "--limit-unit": given.limit_unit, "--safe-level": given.safe_level,
+        "--delta-safety": given.delta_safety,
+    }  # fmt: skip
+    for option, value in of_limit.items():
+        if value is not None:
+            reason = f"is given beside {option}, which belongs to a limit"
+            raise InvalidInput("--limit", NONE, reason, f"Name the limit, or leave {option} out.")
 
 
 def named(option: str, check: Callable[[str], Answer], value: object) -> Answer:
@@ -197,9 +218,9 @@ def unit_in(word: str) -> str | None:
     return checked_unit("answer", word) if word else None
 
 
-def name_in(word: str) -> str:
-    """The name of a limit."""
-    return Limit(word, at_most=1.0, noise=1.0).name
+def name_in(word: str) -> str | None:
+    """The name of a limit, or that there is none."""
+    return None if word.strip().lower() == NONE else Limit(word, at_most=1.0, noise=1.0).name
 
 
 def safe_in(dial: Dial | None, word: str) -> float | str:

@@ -23,22 +23,29 @@ BEST = 10.0  # times epsilon: the best reward of the made-up world
 
 
 @dataclass(frozen=True)
+class StatedLimit:
+    """What must keep a limit, and where every arm is known to keep it."""
+
+    name: str
+    side: str  # "at_most" or "at_least"
+    bound: float
+    baseline: float
+    noise: float | str
+    unit: str | None
+    safe_level: float | str
+    delta_safety: float
+
+
+@dataclass(frozen=True)
 class Stated:
     """What the user has stated, checked one by one."""
 
     dial: Dial | None
-    safe_level: float | str
     noise: float | str
     reward_unit: str | None
-    limit: str
-    side: str  # "at_most" or "at_least"
-    bound: float
-    baseline: float
-    limit_noise: float | str
-    limit_unit: str | None
+    limit: StatedLimit | None  # None where nothing must keep one
     epsilon: float
     delta: float
-    delta_safety: float
 
 
 def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
@@ -49,10 +56,9 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         "# A problem for surefoot. Check it: surefoot show FILE. Try it: surefoot run FILE.",
         "",
         line("arms_file", Path(beside).as_posix(), size),
-        line("safe_level", stated.safe_level, "every arm is known to be safe at this level: be certain of it"),
+        *safely(stated.limit),
         line("epsilon", stated.epsilon, "how far from the best the answer may be, in the units of the reward"),
         line("delta", stated.delta, "the chance of a worse answer"),
-        line("delta_safety", stated.delta_safety, "the chance of any unsafe pull"),
         *optional(stated),
         *dial_lines(stated),
         "",
@@ -60,14 +66,7 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         line("noise", stated.noise, "the standard deviation of its noise: rather too large than too small"),
         *unit_line(stated.reward_unit),
         largest_line(best_of(stated)),
-        "",
-        "[[safety]]  # once for each limit",
-        line("name", stated.limit),
-        line(stated.side, stated.bound, "kept by the mean of every pull; single readings scatter about it"),
-        line("baseline", stated.baseline, "what it reads when nothing is applied"),
-        line("noise", stated.limit_noise, "the standard deviation of a reading"),
-        *unit_line(stated.limit_unit),
-        largest_line(abs(stated.bound - stated.baseline) / (ROOM * level_of(stated))),
+        *limit_lines(stated),
         "",
         "# Made up, so that `surefoot run` has something to simulate: no real experiment looks at it.",
         "# Put your own guess here, or delete it.",
@@ -75,6 +74,33 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         *world_lines(stated, table.features),
     ]
     return "\n".join(lines) + "\n"
+
+
+def safely(limit: StatedLimit | None) -> list[str]:
+    """The entries that belong to limits, or that there are none."""
+    if limit is None:
+        return ["safety = []".ljust(28) + "  # nothing must keep a limit: every pull is at full level"]
+    return [
+        line("safe_level", limit.safe_level, "every arm is known to be safe at this level: be certain of it"),
+        line("delta_safety", limit.delta_safety, "the chance of any unsafe pull"),
+    ]
+
+
+def limit_lines(stated: Stated) -> list[str]:
+    """The table of the limit, if there is one."""
+    limit = stated.limit
+    if limit is None:
+        return []
+    return [
+        "",
+        "[[safety]]  # once for each limit",
+        line("name", limit.name),
+        line(limit.side, limit.bound, "kept by the mean of every pull; single readings scatter about it"),
+        line("baseline", limit.baseline, "what it reads when nothing is applied"),
+        line("noise", limit.noise, "the standard deviation of a reading"),
+        *unit_line(limit.unit),
+        largest_line(abs(limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial))),
+    ]
 
 
 def line(key: str, value: Any, comment: str = "") -> str:
@@ -97,25 +123,21 @@ def largest_line(size: float) -> str:
 
 def optional(stated: Stated) -> list[str]:
     """What may be stated besides, as comments in the units of the dial."""
-    dial = stated.dial
-    if dial is None:
-        grid, cap, step = [0.25, 0.5, 0.75, 1.0], 0.8, 0.1
-        return [
-            f"# level_grid = {grid}".ljust(28) + "  # the levels that can be set, where it is not all",
-            f"# max_level = {cap}".ljust(28) + "  # never more than this",
-            f"# max_step = {step}".ljust(28) + "  # how much an arm's level rises at most from one pull to the next",
-        ]
-    quarters = [quoted(dial, share) for share in (0.25, 0.5, 0.75, 1.0)]
-    return [
-        f"# level_grid = [{', '.join(quarters)}]".ljust(28) + "  # the settings that there are, where it is not all",
+    dial, shares = stated.dial, (0.25, 0.5, 0.75, 1.0)
+    what, rises = ("levels", "an arm's level") if dial is None else ("settings", "a setting")
+    grid = ", ".join(quoted(dial, share) for share in shares)
+    lines = [
+        f"# level_grid = [{grid}]".ljust(28) + f"  # the {what} that there are, where it is not all",
         f"# max_level = {quoted(dial, 0.8)}".ljust(28) + "  # never more than this",
-        f"# max_step = {quoted(dial, 0.1)}".ljust(28)
-        + "  # how much a setting rises at most from one pull to the next",
+        f"# max_step = {quoted(dial, 0.1)}".ljust(28) + f"  # how much {rises} rises at most from one pull to the next",
     ]
+    return lines if stated.limit is not None else lines[:2]  # a step belongs to limits
 
 
-def quoted(dial: Dial, share: float) -> str:
+def quoted(dial: Dial | None, share: float) -> str:
     """So much of the dial, as text of a file."""
+    if dial is None:
+        return str(share)
     return tomli_w.dumps({"k": with_unit(f"{share * (dial.full or 1.0):g}", dial.unit)}).strip().removeprefix("k = ")
 
 
@@ -142,16 +164,15 @@ def dial_lines(stated: Stated) -> list[str]:
 
 def world_lines(stated: Stated, arms: Floats) -> list[str]:
     """A truth that keeps what is stated: every arm is safe at the known level, and some cross the limit above it."""
-    safe = level_of(stated)
-    direction = middle_of(arms)
+    direction, limit = middle_of(arms), stated.limit
     largest = float(np.abs(arms @ direction).max())
-    room = stated.bound - stated.baseline
     theta = direction * (best_of(stated) / largest)
-    mu = direction * (room / (ROOM * safe * largest))
-    return [
-        line("theta_star", short(theta), "the reward is the features times this, times the level"),
-        line("mu_star", [short(mu)], f"{stated.limit} is its baseline and the features times this, times the level"),
-    ]
+    reward = line("theta_star", short(theta), "the reward is the features times this, times the level")
+    if limit is None:
+        return [reward]
+    mu = direction * ((limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial) * largest))
+    told = f"{limit.name} is its baseline and the features times this, times the level"
+    return [reward, line("mu_star", [short(mu)], told)]
 
 
 def best_of(stated: Stated) -> float:
@@ -159,9 +180,9 @@ def best_of(stated: Stated) -> float:
     return BEST * max(stated.epsilon, 1e-3)
 
 
-def level_of(stated: Stated) -> float:
+def level_of(limit: StatedLimit, dial: Dial | None) -> float:
     """The known safe level, as a level."""
-    return float(in_levels(stated.dial, "safe_level", stated.safe_level))  # type: ignore[arg-type]
+    return float(in_levels(dial, "safe_level", limit.safe_level))  # type: ignore[arg-type]
 
 
 def middle_of(arms: Floats) -> Floats:

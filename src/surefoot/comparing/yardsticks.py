@@ -69,10 +69,11 @@ def lower_bound_with_limits(world: Linear, problem: Problem) -> LowerBound:
 
 
 def lower_bound_without_limits(world: Linear, problem: Problem) -> LowerBound:
-    """(T9) without limits: every arm can be pulled at the top of its dial, and no reading warns of anything."""
+    """(T9) without limits: what can be tried is pulled at the top of its dial, and no reading warns of anything."""
     top = ceiling_of(problem)
     return lower_bound_for(
         problem.features, values=world.values, safety=np.zeros((0, problem.size)), eta0=np.zeros(0), levels=top,
         noise=world.noise, safety_noise=np.zeros(0), epsilon=problem.epsilon, evidence=uncut_evidence(problem.delta),
         max_level=problem.max_level, level_grid=problem.level_grid, tolerance=TOLERANCE,
+        pull_levels=None if problem.pullable.all() else top * problem.pullable,
     )  # fmt: skip
