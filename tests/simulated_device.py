@@ -40,6 +40,13 @@ def refusal(world: Any, problem: sf.Problem, policy: Any) -> str:
     return ""
 
 
+def candidates() -> tuple[sf.worlds.Linear, sf.Problem]:
+    """No limits, and an arm that may be the answer and cannot be tried."""
+    arms = [[1.0, 0.0], [0.0, 1.0], sf.Arm([0.8, 0.6], pullable=False)]
+    world = sf.worlds.Linear(arms, theta_star=[1.0, 0.9], noise=0.5)
+    return world, world.problem(epsilon=0.05, delta=0.05)
+
+
 @dataclass(frozen=True)
 class InPython(LinGapE):
     """A policy whose decision is no kernel."""
@@ -76,6 +83,7 @@ def main() -> None:
                 "safe-gap": differing(easy, problem, sf.SafeGap(), runs=5, **pulls),
                 "cut off": differing(uniform, uniform.default_problem(), sf.SafeGap(), runs=3, max_pulls=15, **pulls),
                 "many arms": differing(crowd, crowd_problem, sf.SafeLinGapE(), runs=1, max_pulls=4, **pulls),
+                "candidates": differing(*candidates(), sf.SafeGap(), runs=2, max_pulls=15, **pulls),
                 "plain": refusal(easy, problem, InPython()),
                 "many": refusal(many, many.default_problem(), sf.SafeLinGapE()),
             }

@@ -95,6 +95,11 @@ def test_runs_that_are_cut_off_end_undecided_on_a_device_too(simulation: Any) ->
     assert simulation["cut off"]["pulls"] == [15, 15, 15]
 
 
+def test_candidates_without_limits_are_not_tried_on_a_device_either(simulation: Any) -> None:
+    assert simulation["candidates"]["differ"] == []
+    assert simulation["candidates"]["pulls"] == [15, 15]
+
+
 def test_many_arms_make_the_runs_of_the_cpu_on_a_device_too(simulation: Any) -> None:
     assert simulation["many arms"]["differ"] == []
 
