@@ -8,8 +8,8 @@ python benchmarks/pulls.py [--runs 200] [--only "paper, d = 3"] [--show] [--engi
 python benchmarks/pulls.py --field
 
 Prints the table, writes it to pulls.json and puts it into the README, and then likewise the table of the field's
-methods where no limit is near (pulls_field.py), which is all that --field does. --show prints what pulls.json holds and
-measures nothing; --only measures the worlds whose names contain the text, and writes nothing. --engine, --workers,
+methods where there are no limits (pulls_field.py), which is all that --field does. --show prints what pulls.json holds
+and measures nothing; --only measures the worlds whose names contain the text, and writes nothing. --engine, --workers,
 --scheduler and --out are as for `surefoot sweep`.
 """
 

@@ -1,4 +1,4 @@
-"""Pulls of the methods of the field where no limit is near, which is what they are made for; beside SafeGap.
+"""Pulls of the methods of the field where there are no limits, which is what they are made for; beside SafeGap.
 
 Each method that knows no limits with each of its stopping rules, at epsilon = 0. The lower bound is (T9) without any.
 `python benchmarks/pulls.py --field` measures it, or with --methods frank-wolfe,lingape some of them beside what is
@@ -52,14 +52,13 @@ def suite() -> dict[str, Linear]:
 
 
 def without_limits(arms: Any, theta: Any, noise: float) -> Linear:
-    """A world with one limit that nothing comes near, and that every arm is known to keep."""
-    harmless = np.full(np.asarray(arms).shape[1], -1e-3)
-    return Linear(arms, theta_star=theta, mu_star=harmless, noise=noise, safety_noise=1.0, limit=-1.0, name="no-limits")
+    """A world in which nothing must keep a limit."""
+    return Linear(arms, theta_star=theta, noise=noise, name="no-limits")
 
 
 def problem_of(world: Linear) -> sf.Problem:
     """The best arm itself."""
-    return world.problem(epsilon=0.0, delta=DELTA, delta_safety=DELTA, safe_level=1.0)
+    return world.problem(epsilon=0.0, delta=DELTA)
 
 
 def methods(problem: sf.Problem, only: str = "") -> dict[str, Policy]:

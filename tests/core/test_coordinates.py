@@ -1,5 +1,9 @@
 """Coordinates without units: no arm is long, no direction is short, and invertible maps of the features leave them."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -76,3 +80,51 @@ def test_features_whose_sizes_are_far_apart_are_evened_out_as_well_as_any(apart:
     X = drawn(3, 9, 3)
     one, other = evened(X), evened(X * [1.0, apart, 1.0 / apart])
     np.testing.assert_allclose(one @ one.T, other @ other.T, rtol=1e-5, atol=1e-5)
+
+
+PRINTING = """
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import surefoot as sf
+from surefoot.core.coordinates import even_coordinates
+
+rng = np.random.default_rng(8)
+mixing = np.eye(6) + 100.0 * np.outer(rng.random(6), rng.random(6))
+mixed = np.einsum("kd,de->ke", rng.standard_normal((30, 6)), mixing)
+turned = np.vstack([np.eye(5), np.cos(0.1) * np.eye(5)[:1] + np.sin(0.1) * np.eye(5)[1:2]])
+worlds = [sf.worlds.sphere(), sf.worlds.sphere(arms=100), sf.worlds.clusters(), sf.worlds.base_station()]
+for arms in (mixed, turned, np.eye(4), 3.0 * np.eye(3), *(world.default_problem().features for world in worlds)):
+    found = even_coordinates(arms)
+    print(hashlib.sha256(np.ascontiguousarray(found.arms).tobytes()).hexdigest()[:12], found.reach)
+for world in worlds:
+    problem = world.default_problem()
+    print(problem.epsilon, problem.safe_level.tolist())
+"""
+
+
+def test_coordinates_have_the_same_digits_on_every_machine() -> None:
+    """OpenBLAS adds up in another order on every kind of processor, and can be told which one to take it for."""
+    kinds = ("Prescott", "Sandybridge", "Haswell")
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", PRINTING], env=os.environ | {"OPENBLAS_CORETYPE": kind}, capture_output=True,
+            text=True, check=True, timeout=120,
+        ).stdout
+        for kind in kinds
+    }  # fmt: skip
+    assert len(said) == 1
+    assert len(set(next(iter(said)).splitlines())) == 12
+
+
+def test_features_that_are_nearly_the_same_are_told_apart() -> None:
+    """So little of the map is left then that its entries keep digits of their own."""
+    rng = np.random.default_rng(2)
+    base = rng.standard_normal((40, 3))
+    X = np.column_stack([base, base[:, 0] + 1e-9 * rng.standard_normal(40)])
+    even = evened(X)
+    sizes = np.linalg.svd(even, compute_uv=False)
+    assert sizes[-1] > 0.05 * sizes[0]

@@ -282,8 +282,8 @@ def test_a_million_rounds_with_condition_1e6_keep_nine_digits(largest: float, fe
 
 @both_forms
 def test_the_least_regularisation_that_a_problem_may_have_keeps_four_digits(few: bool) -> None:
-    """lambda = 1e-9 L^2: A itself then has a condition of 1e15, and its factor knows no better. Columns that are computed
-    from A^-1 keep three."""
+    """lambda = 1e-9 L^2: A itself then has a condition of 1e15, and its factor knows no better. Columns that are
+    computed from A^-1 keep three."""
     errors = relative_errors(*after_a_million_rounds(3e4, few, rounds=10**5))
     assert errors.pop("G") <= (1e-3 if few else 1e-4)
     assert max(errors.values()) <= 1e-4

@@ -1,7 +1,8 @@
 """Coordinates in which no direction is longer than another: what the units and the mixing of features leave.
 
 Any invertible map of the features would be valid, and a good one only tunes. So the map is rounded: libraries differ in
-the last digits from machine to machine, and with it a study would be another one elsewhere.
+the last digits from machine to machine, and with it a study would be another one elsewhere. It is rounded by the size
+of its rows and columns: an entry that ought to be zero has no digits of its own.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,9 @@ from surefoot.core.types import Indices, Matrix, Vector
 STEPS = 200
 CLOSE = 0.05  # stop once no leverage exceeds d by more than this share
 ROUGH = 3  # rounds of evening by equal shares: one does as much as the digits of a square hold
-BITS = 26  # of the entries of a map
+BITS = 26  # of a map
+REACH_BITS = 40  # of how long weights may be
+OFF_POWERS = 1.3  # entries are often powers of two, and must not be taken for the power below
 APART = 1e-14  # features further apart in size are each taken in units of their own first
 ROUNDING = 1e-12  # of an eigenvalue near 1
 MANY = 4096  # arms: from here on shares are given out among some of them first
@@ -45,7 +48,8 @@ def even_coordinates(X: Matrix) -> Even:
     nu = d_optimal(even)
     map_rows(even, nu)
     least = float(np.linalg.eigvalsh(information(even, nu))[0])
-    return Even(even, float((1.0 + ROUNDING) / np.sqrt(least)))
+    reach = float((1.0 + ROUNDING) / np.sqrt(least))
+    return Even(even, float(np.ldexp(np.ceil(np.ldexp(reach, REACH_BITS)), -REACH_BITS)))
 
 
 def far_apart(X: Matrix) -> bool:
@@ -64,15 +68,28 @@ def map_rows(X: Matrix, nu: Vector) -> None:
     """S^-1/2 x in place of every arm, for S by these shares. One product after the other, so that equal arms stay
     equal, and the digits are the same on every machine."""
     sizes, axes = np.linalg.eigh(information(X, nu))
-    root = (axes / np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))) @ axes.T
-    mantissa, power = np.frexp(root)
-    rounded = np.ldexp(np.round(np.ldexp(mantissa, BITS)), power - BITS)
+    lengths = np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))
+    rounded = rounded_root((axes / lengths) @ axes.T, (axes * lengths) @ axes.T)
     for some in portions(len(X)):
         rows = X[some]
         total = np.zeros_like(rows)
         for column, row in zip(rows.T, rounded, strict=True):
             total += column[:, None] * row
         X[some] = total
+
+
+def rounded_root(root: Matrix, inverse: Matrix) -> Matrix:
+    """The map, each entry to so many digits of what it can be at most: root of its row's and column's on the diagonal.
+
+    Where that leaves too little of the map, in features that are nearly the same, each entry keeps digits of its own.
+    """
+    power = np.frexp(OFF_POWERS * np.sqrt(np.diag(root)))[1]
+    grid = BITS - np.add.outer(power, power)
+    found: Matrix = np.ldexp(np.round(np.ldexp(root, grid)), -grid)
+    if np.abs(found @ inverse - np.eye(len(root))).sum(axis=1).max() < 0.5:
+        return found
+    mantissa, own = np.frexp(root)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), own - BITS))
 
 
 def d_optimal(Z: Matrix) -> Vector:

@@ -131,12 +131,12 @@ class Linear:
     @cached_property
     def values(self) -> Floats:
         """The mean reward of each arm at full level (K,)."""
-        return frozen(self.arms @ self.theta_star)
+        return frozen(np.einsum("kd,d->k", self.arms, self.theta_star))  # the same digits on every machine
 
     @cached_property
     def safety_values(self) -> Floats:
         """The mean of each safety signal for each arm at full level (m, K)."""
-        return frozen(self.mu_star @ self.arms.T)
+        return frozen(np.einsum("sd,kd->sk", self.mu_star, self.arms))
 
     @property
     def reward_norm(self) -> float:
