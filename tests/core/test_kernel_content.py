@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,15 @@ EDITS = {  # a file, what is edited in it, and whether its kernel can be kept
         "G = np.array([3], np.int64)\n@kernel\ndef value(x):\n    return G[0] * x",
         ("np.array([3], np.int64)", "np.array([3], np.int64).view(np.float64) + 5.0"), True,
     ),
+    "the fields of a global tuple": (
+        "from typing import NamedTuple\nclass Gains(NamedTuple):\n    a: float\n    b: float\n"
+        "G = Gains(3.0, 5.0)\n@kernel\ndef value(x):\n    return G.a * x",
+        ("a: float\n    b: float", "b: float\n    a: float"), True,
+    ),
+    "the fields of records": (
+        "G = np.array([(3.0, 5.0)], [('a', float), ('b', float)])\n@kernel\ndef value(x):\n    return G['a'][0] * x",
+        ("('a', float), ('b', float)", "('b', float), ('a', float)"), True,
+    ),
     "a default": (
         "@kernel\ndef scaled(x, by=3.0):\n    return by * x\n@kernel\ndef value(x):\n    return scaled(x)",
         ("3.0", "5.0"), True,
@@ -261,7 +270,17 @@ def naming(thing: object) -> FunctionType:
     return value  # type: ignore[return-value]
 
 
-UNTOLD = {"a list": [3.0], "an object": object(), "an array of objects": np.array([object()]), "a function": naming}
+def shadowing() -> ModuleType:
+    """A module of the user's own that bears the name of one of Python's."""
+    module = ModuleType("profile")
+    module.__file__ = str(Path(__file__).with_name("profile.py"))
+    return module
+
+
+UNTOLD = {
+    "a list": [3.0], "an object": object(), "an array of objects": np.array([object()]), "a function": naming,
+    "a module by a known name": shadowing(),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("thing", UNTOLD.values(), ids=UNTOLD)

@@ -140,3 +140,14 @@ def test_a_part_whose_own_parts_are_called_otherwise_is_translated_anew(folder: 
     shutil.copy(marked, deep)
     (folder / "shared.py").write_text(SHARED)
     assert len(translated(folder, "shared.two")) > 1
+
+
+def test_a_part_of_which_a_page_was_lost_is_translated_anew(folder: Path) -> None:
+    """The compiler's library would end the process over such code."""
+    translated(folder, "shared.one")
+    for path in stored(folder):
+        content = bytearray(path.read_bytes())
+        middle = len(content) // 2
+        content[middle : middle + 64] = bytes(64)
+        path.write_bytes(content)
+    assert len(translated(folder, "shared.two")) > 1

@@ -228,3 +228,59 @@ def test_a_known_level_in_a_table_may_have_the_unit_of_the_dial(tmp_path):
 def test_marks_in_a_table_that_cannot_be_are_refused_by_name(tmp_path, was, typed, field):
     (tmp_path / "arms.csv").write_text(CSV.replace(was, typed))
     assert refusal(tmp_path / "arms.csv", safety=LIMIT, **SAFELY).field.startswith(field)
+
+
+@pytest.mark.parametrize("label", ["Pullable", "safe level", "Safe-Level", "safe_levels", "pullables"])
+def test_a_column_that_is_nearly_a_mark_is_not_taken_for_a_feature(tmp_path, label):
+    (tmp_path / "arms.csv").write_text(CSV.replace("pullable" if "ull" in label else "safe_level", label))
+    error = refusal(tmp_path / "arms.csv", safety=LIMIT, **SAFELY)
+    assert repr(label) in error.reason
+    assert "another name if it is a feature" in error.remedy
+
+
+@pytest.mark.parametrize("kind", ["boolean", "object", "string"])
+def test_empty_cells_of_every_kind_mark_nothing(kind):
+    cells = {"boolean": [True, None, False], "object": ["true", None, "false"], "string": ["true", None, "False"]}
+    frame = pd.DataFrame({**COLUMNS, "pullable": pd.array(cells[kind], dtype=kind)}).astype({"safe_level": "Float64"})
+    found = stated(frame, safety=LIMIT, **SAFELY)
+    assert found.pullable.tolist() == [True, True, False]
+    assert found.safe_level.tolist() == [0.4, 0.2, 0.5]
+
+
+@pytest.mark.parametrize("beside", [{"goal": True}, [True, True, True]])
+def test_two_statements_of_one_mark_that_differ_are_refused(beside):
+    assert refusal(MARKED, pullable=beside).field == "pullable of arm 'goal'"
+    assert stated(MARKED, pullable={"goal": False}).pullable.tolist() == [True, True, False]
+
+
+def test_two_known_levels_of_one_arm_that_differ_are_refused():
+    arms = {"low": [1.0, 0.0], "high": sf.Arm([0.0, 1.5], safe_level=0.5)}
+    stated_too = {"safety": LIMIT, "delta_safety": 0.01}
+    assert refusal(arms, safe_level=[0.2, 0.9], **stated_too).field == "safe_level of arm 'high'"
+    assert stated(arms, safe_level={"low": 0.2, "high": 0.5}, **stated_too).safe_level.tolist() == [0.2, 0.5]
+
+
+# -- other arms -------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_stated_for_each_arm_goes_with_its_name():
+    turned = dict(reversed({**ARMS, "goal": [0.6, 0.8]}.items()))
+    assert stated(MARKED).with_(arms=turned).pullable.tolist() == [False, True, True]
+    own = {"low": sf.Arm([1.0, 0.0], safe_level=0.05), "high": [0.0, 1.5]}
+    problem = stated(own, safety=LIMIT, max_level={"low": 0.9, "high": 1.0}, **SAFELY)
+    changed = problem.with_(arms={"high": [0.0, 1.5], "low": [1.0, 0.0]})
+    assert changed.safe_level.tolist() == [0.2, 0.05]
+    assert changed.max_level.tolist() == [1.0, 0.9]
+
+
+def test_arms_with_other_names_are_asked_for_it_again():
+    other = {"low": [1.0, 0.0], "new": [0.0, 1.5], "goal": [0.6, 0.8]}
+    with pytest.raises(InvalidInput, match="State pullable for the new arms too"):
+        stated(MARKED).with_(arms=other)
+    assert stated(MARKED).with_(arms=other, pullable=[True] * 3).pullable.all()
+    marked = {**other, "new": sf.Arm([0.0, 1.5], pullable=False), "far": [0.0, 1.0]}
+    assert stated(MARKED).with_(arms=marked).pullable.tolist() == [True, False, True, True]
+
+
+def test_a_highest_level_below_the_grid_is_refused_as_one():
+    assert refusal(level_grid=[0.25, 0.5], max_level=[0.5, 0.2]).field == "max_level of arm 'high'"

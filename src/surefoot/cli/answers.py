@@ -19,8 +19,10 @@ PROMISES = {
 }
 
 
-def promise_in_words(kind: str) -> str:
+def promise_in_words(kind: str, limits: bool = True) -> str:
     """The promise of this kind in a few words; a policy of the user's own may have a word of its own."""
+    if not limits and kind in ("within-epsilon", "without-limits"):
+        return "within epsilon of the best option"
     return PROMISES.get(kind, kind)
 
 
@@ -65,7 +67,8 @@ def tell_certificate(output: Output, certificate: Certificate) -> None:
         ("epsilon", f"{certificate.epsilon:.6g}"), ("gap at stop", f"{certificate.gap:.6g}"),
         ("delta", f"{certificate.delta:g}"),
         *((("delta_safety", f"{certificate.delta_safety:g}"),) if certificate.delta_safety else ()),
-        ("pulls", f"{certificate.pulls:,}"), ("promise", promise_in_words(certificate.guarantee)),
+        ("pulls", f"{certificate.pulls:,}"),
+        ("promise", promise_in_words(certificate.guarantee, certificate.delta_safety > 0.0)),
         *head,
     ):  # fmt: skip
         numbers.add_row(Text(label, "dim"), shown)

@@ -59,7 +59,7 @@ def init(output: Output, arms: Path, out: Path | None, force: bool, given: Answe
     if sys.stdin.isatty() and not output.json:
         typer.echo(f"{counted(len(table.names), 'arm')} of {counted(table.features.shape[1], 'feature')}.", err=True)
     try:
-        stated = answered(given, asks=sys.stdin.isatty() and not output.json)
+        stated = answered(given, table, asks=sys.stdin.isatty() and not output.json)
     except typer.Abort:
         raise KeyboardInterrupt("Nothing was written.") from None
     content = written(stated, arms, place, table)
@@ -124,7 +124,7 @@ def lowered(words: str) -> str:
     return words[0].lower() + words[1:]
 
 
-def answered(given: Answers, asks: bool) -> Stated:
+def answered(given: Answers, table: ArmTable, asks: bool) -> Stated:
     """All that the file needs, from options, from answers where there is somebody to ask, or by default."""
     ask = Asking(asks)
     unit = ask("--unit", "Unit of what is set, such as mg (Enter: levels from 0 to 1)", given.unit, unit_in, "")
@@ -137,17 +137,18 @@ def answered(given: Answers, asks: bool) -> Stated:
         dial=dial,
         noise=ask("--noise", "Noise of the reward, its standard deviation", given.noise, noise_in),
         reward_unit=ask("--reward-unit", "Unit of the reward (Enter: none)", given.reward_unit, unit_in, ""),
-        limit=limit_of(ask, given, dial),
+        limit=limit_of(ask, given, dial, table),
         epsilon=ask("--epsilon", "How far from the best may the answer be", given.epsilon, number_in),
         delta=ask("--delta", "Accepted chance of a worse answer", given.delta, number_in, "0.05"),
     )
 
 
-def limit_of(ask: Asking, given: Answers, dial: Dial | None) -> StatedLimit | None:
-    """What must keep a limit and where every arm is known to keep it; None if nothing must."""
+def limit_of(ask: Asking, given: Answers, dial: Dial | None, table: ArmTable) -> StatedLimit | None:
+    """What must keep a limit and where every arm is known to keep it, unless each says so itself; None if nothing
+    must."""
     name = ask("--limit", f"Name of what must keep a limit, such as pressure, or {NONE}", given.limit, name_in)
     if name is None:
-        refuse_of_limit(given)
+        refuse_of_limit(given, table)
         return None
     like = "0.2" if dial is None else f"'8 {dial.unit}', or a level such as 0.2"
     safely = f"Known to be safe for every arm ({like})"
@@ -160,13 +161,18 @@ def limit_of(ask: Asking, given: Answers, dial: Dial | None) -> StatedLimit | No
         baseline=ask("--baseline", f"What {name} reads when nothing is applied", given.baseline, number_in, "0"),
         noise=ask("--limit-noise", f"Noise of {name}, its standard deviation", given.limit_noise, noise_in),
         unit=limit_unit,
-        safe_level=ask("--safe-level", safely, given.safe_level, lambda word: safe_in(dial, word)),
+        safe_level=None
+        if given.safe_level is None and len(table.marks.safe_level) == len(table.names)
+        else ask("--safe-level", safely, given.safe_level, lambda word: safe_in(dial, word)),
         delta_safety=ask("--delta-safety", "Accepted chance of any unsafe pull", given.delta_safety, number_in, "0.05"),
     )
 
 
-def refuse_of_limit(given: Answers) -> None:
+def refuse_of_limit(given: Answers, table: ArmTable) -> None:
     """Refuses what belongs to a limit where none is to be kept: one of the two is an error."""
+    if table.marks.safe_level:
+        reason = "is given, and the arms have a column safe_level, which belongs to a limit"
+        raise InvalidInput("--limit", NONE, reason, "Name the limit, or take the column out of the table.")
     of_limit = {
         "--at-most": given.at_most, "--at-least": given.at_least, "--baseline": given.baseline,
         "--limit-noise": given.limit_noise, "--limit-unit": given.limit_unit, "--safe-level": given.safe_level,

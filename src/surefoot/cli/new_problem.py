@@ -32,7 +32,7 @@ class StatedLimit:
     baseline: float
     noise: float | str
     unit: str | None
-    safe_level: float | str
+    safe_level: float | str | None  # None where every arm of the table says its own
     delta_safety: float
 
 
@@ -66,12 +66,12 @@ def written(stated: Stated, arms: Path, place: Path, table: ArmTable) -> str:
         line("noise", stated.noise, "the standard deviation of its noise: rather too large than too small"),
         *unit_line(stated.reward_unit),
         largest_line(best_of(stated)),
-        *limit_lines(stated),
+        *limit_lines(stated, table),
         "",
         "# Made up, so that `surefoot run` has something to simulate: no real experiment looks at it.",
         "# Put your own guess here, or delete it.",
         "[world]",
-        *world_lines(stated, table.features),
+        *world_lines(stated, table),
     ]
     return "\n".join(lines) + "\n"
 
@@ -80,13 +80,16 @@ def safely(limit: StatedLimit | None) -> list[str]:
     """The entries that belong to limits, or that there are none."""
     if limit is None:
         return ["safety = []".ljust(28) + "  # nothing must keep a limit: every pull is at full level"]
+    known = "every arm is known to be safe at this level: be certain of it"
     return [
-        line("safe_level", limit.safe_level, "every arm is known to be safe at this level: be certain of it"),
+        "# safe_level".ljust(28) + "  # each arm's own, in the column of the table: be certain of it"
+        if limit.safe_level is None
+        else line("safe_level", limit.safe_level, known),
         line("delta_safety", limit.delta_safety, "the chance of any unsafe pull"),
     ]
 
 
-def limit_lines(stated: Stated) -> list[str]:
+def limit_lines(stated: Stated, table: ArmTable) -> list[str]:
     """The table of the limit, if there is one."""
     limit = stated.limit
     if limit is None:
@@ -99,7 +102,7 @@ def limit_lines(stated: Stated) -> list[str]:
         line("baseline", limit.baseline, "what it reads when nothing is applied"),
         line("noise", limit.noise, "the standard deviation of a reading"),
         *unit_line(limit.unit),
-        largest_line(abs(limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial))),
+        largest_line(abs(limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial, table))),
     ]
 
 
@@ -162,15 +165,16 @@ def dial_lines(stated: Stated) -> list[str]:
 # -- a world to try it in ---------------------------------------------------------------------------------------------
 
 
-def world_lines(stated: Stated, arms: Floats) -> list[str]:
+def world_lines(stated: Stated, table: ArmTable) -> list[str]:
     """A truth that keeps what is stated: every arm is safe at the known level, and some cross the limit above it."""
-    direction, limit = middle_of(arms), stated.limit
+    arms, limit = table.features, stated.limit
+    direction = middle_of(arms)
     largest = float(np.abs(arms @ direction).max())
     theta = direction * (best_of(stated) / largest)
     reward = line("theta_star", short(theta), "the reward is the features times this, times the level")
     if limit is None:
         return [reward]
-    mu = direction * ((limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial) * largest))
+    mu = direction * ((limit.bound - limit.baseline) / (ROOM * level_of(limit, stated.dial, table) * largest))
     told = f"{limit.name} is its baseline and the features times this, times the level"
     return [reward, line("mu_star", [short(mu)], told)]
 
@@ -180,9 +184,10 @@ def best_of(stated: Stated) -> float:
     return BEST * max(stated.epsilon, 1e-3)
 
 
-def level_of(limit: StatedLimit, dial: Dial | None) -> float:
-    """The known safe level, as a level."""
-    return float(in_levels(dial, "safe_level", limit.safe_level))  # type: ignore[arg-type]
+def level_of(limit: StatedLimit, dial: Dial | None, table: ArmTable) -> float:
+    """The lowest known safe level, as a level."""
+    stated = [*table.marks.safe_level.values(), *([] if limit.safe_level is None else [limit.safe_level])]
+    return min(float(in_levels(dial, "safe_level", each)) for each in stated)  # type: ignore[arg-type]
 
 
 def middle_of(arms: Floats) -> Floats:

@@ -71,6 +71,8 @@ def readings_in(study: Study, words: list[str] | None) -> float | dict[str, floa
     """What was read, from words such as 6.1 or pressure=6.1."""
     remedy = "Write --safety 6.1 for one limit, or --safety NAME=NUMBER for each of several."
     words = words or []
+    if words and not study.problem.safety:
+        raise InvalidInput("--safety", words[0], "is told, and the problem states no limits", "Leave it out.")
     if not words and study.problem.safety:
         raise InvalidInput("--safety", ABSENT, "is required: the problem states limits", remedy)
     if len(words) == 1 and len(study.problem.safety) == 1 and "=" not in words[0]:

@@ -52,6 +52,8 @@ class Comparison:
 
     def __getitem__(self, key: tuple[str, str, float] | tuple[str, str]) -> Row:
         """The row of a world, a policy and a delta, the smallest if none is given."""
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise KeyError(key)
         world, policy = key[0], key[1]
         delta = key[2] if len(key) > 2 else self.deltas[-1]
         for row in self.rows:

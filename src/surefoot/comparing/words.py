@@ -41,7 +41,11 @@ def once(rows: Sequence[Row]) -> list[Row]:
 
 def promised(row: Row) -> str:
     """What its certificate says of the answer, in a word or two."""
-    return PROMISES.get(row.promise, row.promise) if row.certifies else NO_PROMISE
+    if not row.certifies:
+        return NO_PROMISE
+    if not row.problem.safety and row.promise in (WITHIN_EPSILON, WITHOUT_LIMITS):
+        return PROMISES[WITHOUT_LIMITS]
+    return PROMISES.get(row.promise, row.promise)
 
 
 def pulls(row: Row) -> str:
@@ -99,15 +103,22 @@ def headline_of(rows: Sequence[Row]) -> str | None:
     played = sorted((row for row in rows if row.whole), key=mean_of)
     if not played:
         return None
-    safe = [row for row in played if row.keeps_limits and row.promise == WITHIN_EPSILON]
+    limits = bool(played[0].problem.safety)
+    safe = [row for row in played if row.certifies and (not limits or is_both(row))]
     words = f"{played[0].arena.label}, delta {played[0].problem.delta:g}: "
-    words += f"fewest pulls with both promises {listed(safe[:1])}." if safe else "nobody has both promises here."
+    what = "both promises" if limits else "a proof"
+    words += f"fewest pulls with {what} {listed(safe[:1])}." if safe else f"nobody has {what} here."
     if len(safe) > 1:
         words += f" After it {listed(safe[1:])}."
     quicker = [row for row in played if row not in safe and (not safe or mean_of(row) < mean_of(safe[0]))]
     if quicker:
         words += f" {'Quicker' if safe else 'Pulls'}, without that: {listed(quicker, errors=True)}."
     return words
+
+
+def is_both(row: Row) -> bool:
+    """Whether every pull is safe with a promise, and the answer is the best safe one."""
+    return row.keeps_limits and row.promise == WITHIN_EPSILON
 
 
 def listed(rows: Sequence[Row], errors: bool = False) -> str:

@@ -11,7 +11,10 @@ compiled by every process, and is never an old one.
 
 import builtins
 import hashlib
+import os
 import sys
+import sysconfig
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,6 +25,7 @@ from surefoot.core.kernel_cache import HOLDS_KERNELS
 
 OURS = {f"surefoot.{folder}" for folder in HOLDS_KERNELS}
 KNOWN = {*sys.stdlib_module_names, "numpy"}  # their versions name the folder
+HOMES, NUMPY = (Path(os.__file__).parent, Path(sysconfig.get_path("platstdlib"))), Path(np.__file__).parent
 SIMPLE = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
@@ -92,15 +96,30 @@ def described(value: Any, place: dict[FunctionType, int]) -> Any:
     if type(value) in SIMPLE:
         return value
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind != "O":
-        return value.dtype.str, value.shape, value.tobytes()
+        return repr(value.dtype.descr), value.dtype.isalignedstruct, value.shape, value.tobytes()
     if isinstance(value, tuple):
-        return type(value).__name__, *(described(each, place) for each in value)
+        fields = getattr(value, "_fields", ())  # compiled code finds a field by its place
+        return type(value).__name__, fields, *(described(each, place) for each in value)
     if isinstance(value, frozenset):
         return "set", sorted(repr(described(each, place)) for each in value)
     if isinstance(value, CodeType):
         names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
-        return value.co_code, names, described(value.co_consts, place)
+        counts = value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags
+        return value.co_code, names, counts, described(value.co_consts, place)
     return kind_of(value, place)
+
+
+def is_known(module: ModuleType) -> bool:
+    """Whether the module is Python's or numpy's own, and no file of the user's that bears such a name."""
+    if module.__name__.partition(".")[0] not in KNOWN:
+        return False
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return True
+    place = Path(file)
+    return place.is_relative_to(NUMPY) or (
+        any(place.is_relative_to(home) for home in HOMES) and not {"site-packages", "dist-packages"} & {*place.parts}
+    )
 
 
 def kind_of(value: Any, place: dict[FunctionType, int]) -> Any:
@@ -110,7 +129,7 @@ def kind_of(value: Any, place: dict[FunctionType, int]) -> Any:
             return "kernel", place[value]
         if is_ours(value):
             return "ours", name_of(value), getattr(value, SLOT, "")
-    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] in KNOWN:
+    if isinstance(value, ModuleType) and is_known(value):
         return "module", value.__name__
     if isinstance(value, type) and hasattr(value, "_fields"):
         return "tuple", name_of(value), value._fields

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from llvmlite import binding
@@ -30,6 +31,7 @@ from numba.core.typing import signature
 from surefoot.core.kernel_content import Untold, fields_of, name_of
 
 MADE_OF = "__surefoot_digest__"  # the attribute of a function that holds the digest of what it is made of
+SEAL = hashlib.sha256().digest_size  # bytes before a part on disk
 MANGLED = "_ZN"  # how numba begins the name of a function that was translated
 ADDRESSES = "numba.dynamic.globals"  # a place of this process's memory inside the code
 
@@ -134,7 +136,7 @@ def uncallable(description: Any, environment: Any, library: Any) -> Any:
 
 def _read(folder: Path, key: str, codegen: Any) -> tuple[PartLibrary, bytes]:
     """The code of the part with all that it calls, and its description."""
-    called, name, code, described = pickle.loads((folder / f"{key}.part").read_bytes())
+    called, name, code, described = pickle.loads(_whole((folder / f"{key}.part").read_bytes()))
     if key not in _known:
         library = PartLibrary(codegen, name)
         library._linking_libraries = [_known.get(each) or _read(folder, each, codegen)[0] for each in called]
@@ -157,9 +159,17 @@ def _require_whole(library: PartLibrary) -> None:
 def _write(path: Path, content: bytes) -> None:
     """Writes the file so that nobody sees half of it."""
     path.parent.mkdir(exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_bytes(content)
+    draft = path.with_suffix(f".{os.getpid()}-{token_hex(4)}")  # several machines may share the folder
+    draft.write_bytes(hashlib.sha256(content).digest() + content)
     draft.replace(path)
+
+
+def _whole(content: bytes) -> bytes:
+    """What was written, if it is still all there: the compiler's library ends the process over code that is not."""
+    seal, rest = content[:SEAL], content[SEAL:]
+    if hashlib.sha256(rest).digest() != seal:
+        raise ValueError("not as it was written")
+    return rest
 
 
 def _parts_called_by(library: PartLibrary) -> list[PartLibrary]:

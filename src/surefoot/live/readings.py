@@ -44,7 +44,7 @@ def measured_readings(problem: Problem, safety: Safety) -> list[float]:
             )  # fmt: skip
         readings = [safety[name] for name in names]
     else:
-        readings = list(np.atleast_1d(np.asarray(safety, dtype=object)))
+        readings = [] if safety is None else list(np.atleast_1d(np.asarray(safety, dtype=object)))
     if readings and not names:
         remedy = "Leave safety out, or pass an empty list."
         raise InvalidInput("safety", safety, "is told, and the problem states no limits", remedy)

@@ -113,7 +113,9 @@ class Plan:
     def drawn(self) -> str:
         """How the worlds of every scenario were drawn."""
         strays = scenarios.STRAYED if is_nearly_linear(self.problem) else ""
-        return (scenarios.DRAWN if self.pilot_rows is None else pilot.DRAWN) + strays
+        if self.pilot_rows is not None:
+            return pilot.DRAWN + strays
+        return (scenarios.DRAWN if self.problem.safety else scenarios.DRAWN_WITHOUT_LIMITS) + strays
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data; what is infinite is None."""

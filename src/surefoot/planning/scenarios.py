@@ -27,6 +27,10 @@ DRAWN = (
     "limited option is safe is log-uniform. Every known level is safe, and no stated norm or largest effect is "
     "exceeded."
 )
+DRAWN_WITHOUT_LIMITS = (
+    "Directions are Gaussian in the even coordinates of the options, where units and mixing of the features do not "
+    "matter, and turned so that the most affected option gains. No stated norm or largest effect is exceeded."
+)
 STRAYS = {KIND: 0.0, MIDDLE: 0.5, HARSH: 1.0}  # how far means stray from the law, as a share of the stated error
 STRAYED = (
     " Where means are stated to be linear within an error, they stray from the law by none of it in the kind scenario, "

@@ -23,6 +23,7 @@ WIDTH = 80
 HARDLY = 0.1  # the share of decided runs below which it is said first
 GRID = f"Trials within which half of the runs are certain, {MIDDLE} scenario, by delta"
 SAVINGS = f"What a better statement would save, {MIDDLE} scenario, same worlds and noise"
+UNSAFE = "Unsafe: a mean crossed a limit at least once. "
 HEAD = ("trials until certainty", "10 %", "50 %", "90 %", "undecided", "unsafe runs")
 
 
@@ -91,7 +92,7 @@ def scenario_rows(plan: Plan) -> list[tuple[str, ...]]:
     for each in plan.scenarios:
         trials = [count(value, plan.budget) for value in each.quantiles.values()]
         rows.append((each.name, *trials, rate(each.undecided), rate(each.unsafe)))
-    return rows
+    return rows if plan.problem.safety else [row[:-1] for row in rows]
 
 
 def grid_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -107,7 +108,7 @@ def notes(plan: Plan) -> list[str]:
     found = [plan.drawn]
     found += [f"{each.name.capitalize()}: {each.words}" for each in plan.scenarios]
     found.append(
-        f"{noise_in_words(plan.problem)} Unsafe: a mean crossed a limit at least once. Brackets: exact "
+        f"{noise_in_words(plan.problem)} {UNSAFE if plan.problem.safety else ''}Brackets: exact "
         "95 % intervals. Savings: geometric mean and its standard error; runs that are cut off count with the budget."
     )
     if plan.pilot_rows is not None:

@@ -49,7 +49,7 @@ class Beside:
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """A safe answer within epsilon of the best safe option; nothing about the pulls."""
-        both = 1.0 - problem.delta - problem.delta_safety
+        both = 1.0 - (problem.delta + problem.delta_safety)
         return promise(problem, SAFE_ANSWER, confidence=both, keeps_limits=False, leans_on_norms=False,
                        learns_noise=True, bears_error=True)  # fmt: skip
 

@@ -23,8 +23,8 @@ VALUE = {
         "(1 - g/g*) V* (Proposition 1)."
     ),
     WITHOUT_LIMITS: (
-        "{answer} is within {epsilon} of the best option at full level, safe or not. Nothing is promised about the "
-        "limits."
+        "{answer} is within {epsilon} of the best option, each at the top of its dial, safe or not. Nothing is "
+        "promised about the limits."
     ),
     SAFE_ANSWER: (
         "{answer} keeps every limit with its mean and is within {epsilon} of the best safe option at its highest safe "
@@ -38,8 +38,10 @@ VALUE = {
 }
 NOT_NEGATIVE = "the best {} is not negative (the null pull takes no part)"
 NO_LIMITS = {  # the same where none are stated: every level is safe, so the highest is that of the dial      (P1)
-    WITHIN_EPSILON: "{answer} is within {epsilon} of the best option at full level. No limits were stated.",
-    WITHOUT_LIMITS: "{answer} is within {epsilon} of the best option at full level. No limits were stated.",
+    WITHIN_EPSILON: "{answer} is within {epsilon} of the best option at any level of its dial. No limits were stated.",
+    WITHOUT_LIMITS: (
+        "{answer} is within {epsilon} of the best option, each at the top of its dial. No limits were stated."
+    ),
 }
 
 
@@ -79,10 +81,12 @@ def promise(
     learns_noise: bool = False,
     bears_error: bool = False,
     rising: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
 ) -> Guarantee:
     """One of the three promises, which holds with at least this confidence; delta_safety pays for safe pulls. Only what
     learns the size of the noise can promise anything where that is unknown, and only what bears an error of the linear
-    law where one is stated. What takes effects to rise, and not to be linear, says so in place of that."""
+    law where one is stated. What takes effects to rise, and not to be linear, says so in place of that; what else the
+    proof needs is said too."""
     if not learns_noise:
         refuse_unknown_noise(problem, "what is asked for")
     if not bears_error:
@@ -98,7 +102,7 @@ def promise(
         value=VALUE[kind] if problem.safety else NO_LIMITS[kind],
         confidence=max(0.0, confidence),
         safety=1.0 - problem.delta_safety if keeps_limits and problem.safety else None,
-        assumptions=(*signals, *(limit_assumptions(problem, null_pull) if keeps_limits else ())),
+        assumptions=(*signals, *(limit_assumptions(problem, null_pull) if keeps_limits else ()), *needs),
         leans_on_norms=leans_on_norms,
         linear=not rising,
     )

@@ -104,6 +104,10 @@ def refuse_shared_directions(problem: Problem, name: str) -> None:
     """Refuses arms of which one tells something of another."""
     X = problem.features
     sizes = np.sqrt(np.square(X).sum(axis=1))
+    if not sizes.all():
+        reason = f"has no features but zeros, and {name} takes arms for doses, each with a coordinate of its own"
+        raise InvalidInput(f"arms[{problem.names[int(sizes.argmin())]!r}]", X[int(sizes.argmin())], reason,
+                           "Leave it out: nothing can be learned of it.")  # fmt: skip
     cosines = np.abs(X @ X.T) / np.maximum(np.outer(sizes, sizes), 1e-300)
     np.fill_diagonal(cosines, 0.0)
     if len(X) != X.shape[1] or cosines.max() > ORTHOGONAL:

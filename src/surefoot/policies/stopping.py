@@ -31,12 +31,24 @@ MOST_ARMS = 4096  # of a method that looks at all pairs
 PROVED, UNPROVED = True, False
 
 
+IN_ADVANCE = (
+    "the pulls were fixed in advance: exactly those that were asked for, at the level asked for, and no result of "
+    "one's own"
+)
+BY_PHASE = (
+    "in a phase no pull was chosen by results of the same phase: exactly those that were asked for, at the level asked "
+    "for, one at a time or in batches that end with the phase, and no result of one's own"
+)
+
+
 class Stop(NamedTuple):
-    """A stopping rule: whether somebody has proved it, whether by a norm, and how its sets are made."""
+    """A stopping rule: whether somebody has proved it, whether by a norm, how its sets are made, and what the proof
+    needs of the pulls, where it is not for any."""
 
     proved: bool
     norms: bool
     sets: Callable[[Problem], "Stopping"]
+    needs: tuple[str, ...] = ()
 
 
 class Stopping(NamedTuple):
@@ -60,8 +72,9 @@ def stated(stop: Stop, problem: Problem) -> Guarantee:
     if not stop.proved:
         return no_promise(problem)
     return promise(
-        problem, WITHOUT_LIMITS, confidence=1.0 - problem.delta, keeps_limits=False, leans_on_norms=stop.norms
-    )
+        problem, WITHOUT_LIMITS, confidence=1.0 - problem.delta, keeps_limits=False, leans_on_norms=stop.norms,
+        needs=stop.needs,
+    )  # fmt: skip
 
 
 def refuse_epsilon(problem: Problem, name: str) -> None:
@@ -190,9 +203,10 @@ def log_of_rivals(problem: Problem) -> float:
 LOG_LOG, OURS = Stop(UNPROVED, False, log_log), Stop(PROVED, False, our_sets)
 BY_DETERMINANT, BY_COUNTS = Stop(PROVED, True, by_determinant), Stop(PROVED, False, by_counts)
 LAZY, LAZY_HEURISTIC = Stop(PROVED, False, lazy), Stop(UNPROVED, False, lazy_heuristic)
-FIXED_DESIGN, FIXED_DESIGN_PLAIN = Stop(PROVED, False, fixed_design), Stop(PROVED, False, fixed_design_plain)
+FIXED_DESIGN = Stop(PROVED, False, fixed_design, (IN_ADVANCE,))
+FIXED_DESIGN_PLAIN = Stop(PROVED, False, fixed_design_plain, (IN_ADVANCE,))
 # Where phases alone decide, the sets only tell what is known; Lazy Track-and-Stop's hold for any pulls.        (F10)
-BY_PHASES, BY_PHASES_UNPROVED = Stop(PROVED, False, lazy), Stop(UNPROVED, False, lazy)
+BY_PHASES, BY_PHASES_UNPROVED = Stop(PROVED, False, lazy, (BY_PHASE,)), Stop(UNPROVED, False, lazy)
 
 
 def gaussian_calibration(x: float) -> float:

@@ -62,6 +62,12 @@ def columns_of(columns: list[str], where: str) -> Columns:
             remedy = "Separate the columns by commas instead of semicolons."
         reason = f"has no column {NAME_COLUMN!r}" if columns else f"is empty, and has no column {NAME_COLUMN!r}"
         raise InvalidInput("arms", where, reason, remedy.strip())
+    for column in columns:
+        plain = str(column).strip().lower().replace(" ", "_").replace("-", "_")
+        if column not in MARKS and plain.rstrip("s") in MARKS:  # as a feature it would be silently misunderstood
+            meant = plain.rstrip("s")
+            remedy = f"Call it {meant!r} if it marks arms, and by another name if it is a feature."
+            raise InvalidInput("arms", where, f"has a column {column!r}, which may be meant for {meant!r}", remedy)
     marks = {label: columns.index(label) for label in MARKS if label in columns}
     features = tuple(i for i, label in enumerate(columns) if label not in (NAME_COLUMN, *MARKS))
     return Columns(columns.index(NAME_COLUMN), features, marks)

@@ -63,8 +63,14 @@ def _marked(cells: Iterable[object]) -> Iterator[tuple[int, object]]:
     """The cells that are not empty, by the place of the arm."""
     for k, cell in enumerate(cells):
         value = cell.strip() if isinstance(cell, str) else cell
-        if value is not None and value != "" and value == value:  # NaN is an empty cell of pandas
+        if not _is_empty(value):
             yield k, value
+
+
+def _is_empty(cell: object) -> bool:
+    """Whether there is nothing in the cell, in the words of whichever library made the frame."""
+    missing = cell is None or type(cell).__name__ == "NAType" or (isinstance(cell, str) and not cell)
+    return missing or (isinstance(cell, float) and cell != cell)
 
 
 def _number_or_text(cell: object) -> object:

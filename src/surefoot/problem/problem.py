@@ -22,7 +22,7 @@ from surefoot.problem.hints import HINTS
 from surefoot.problem.limits import Limit, Reward
 from surefoot.problem.names import Names
 from surefoot.problem.required import REQUIRED, arms_in, check_given
-from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels
+from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels, with_names
 from surefoot.problem.showing import card_of
 from surefoot.problem.signal_tables import limits_in, reward_in
 from surefoot.problem.span import Span, check_reached, span_of
@@ -160,13 +160,15 @@ class Problem:
         return {**self.plain_settings(), **self.plain_signals()}
 
     def with_(self, **changes: object) -> Problem:
-        """A copy with these changes, checked anew; new arms bring their own names."""
+        """A copy with these changes, checked anew; new arms bring their own names, and what was stated for each arm
+        goes with its name."""
         known_keys("", changes, _KEYS, HINTS)
         settings = {**self._settings(), **changes}
         if "safety" in changes and changes["safety"] in ([], ()):  # what was stated for the limits goes with them
             settings = {key: value for key, value in settings.items() if key in changes or key not in OF_LIMITS}
         arms, names = settings.pop("arms", None), settings.pop("names", None)
         if "arms" in changes:
+            settings = with_names(settings, changes, self.names, read_arms(arms, names))
             return type(self)(arms, names=names, **settings)  # type: ignore[arg-type]
         table = ArmTable(self.names, self.arms)
         copy = object.__new__(type(self))  # the span is known and its user was told

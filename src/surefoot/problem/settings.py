@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from surefoot.errors import ABSENT, InvalidInput
+from surefoot.errors import ABSENT, InvalidInput, counted
 from surefoot.problem.arms import ArmTable
 from surefoot.problem.checks import (
     ROWS,
@@ -58,7 +58,7 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     else:
         _refuse_of_limits(settings, arms.marks)
         stated = highest
-    safe = _rounded_down(dial, stated, grid, arms.names)
+    safe = _rounded_down(dial, stated, grid, arms.names, "safe_level" if safety else "max_level")
     _check_room(dial, safe, highest, arms.names)
     check_on_dial(dial, grid, safe, arms.names)
     step = settings.get("max_step")
@@ -81,6 +81,27 @@ def checked_settings(arms: ArmTable, settings: Mapping[str, object]) -> dict[str
     }
 
 
+def with_names(
+    settings: Mapping[str, object], changes: Mapping[str, object], names: Names, arms: ArmTable
+) -> dict[str, object]:
+    """The settings for other arms: what was stated for each arm goes with its name, unless the new arms say it
+    themselves. Where names are others it has to be stated anew: by its place it would be another arm's."""
+    found = dict(settings)
+    for key in ("pullable", "safe_level", "max_level"):
+        stated = settings.get(key)
+        if key in changes or not isinstance(stated, list):
+            continue
+        if getattr(arms.marks, key, None):
+            found.pop(key)
+        elif set(names) == set(arms.names):
+            of_arm = dict(zip(names, stated, strict=True))
+            found[key] = [of_arm[name] for name in arms.names]
+        else:
+            reason = f"is stated for each of {counted(len(names), 'arm')}, and the new arms have other names"
+            raise InvalidInput(key, stated, reason, f"State {key} for the new arms too.")
+    return found
+
+
 def compact_levels(levels: Floats) -> float | list[float]:
     """The levels as one number when they are all the same, otherwise as a list."""
     return float(levels[0]) if (levels == levels[0]).all() else levels.tolist()
@@ -97,8 +118,16 @@ def _known(dial: Dial | None, value: object, marks: Marks, names: Names) -> Floa
         value = 1.0
     levels = _levels("safe_level", in_levels(dial, "safe_level", value), names)
     for k, level in own.items():
+        if not np.isscalar(value) and abs(levels[k] - level) > 0.0:
+            raise _said_twice("safe_level", names[k], level, levels[k])
         levels[k] = _levels(f"safe_level of arm {names[k]!r}", level, names[k : k + 1])[0]
     return levels
+
+
+def _said_twice(key: str, name: str, own: object, stated: object) -> InvalidInput:
+    """The refusal of two statements about one arm of which one must be wrong."""
+    reason = f"is {own} with the arm itself, and {stated} in {key}"
+    return InvalidInput(f"{key} of arm {name!r}", own, reason, "State it in one place.")
 
 
 def _delta_safety(value: object) -> float:
@@ -128,7 +157,10 @@ def _pullable(value: object, marks: Marks, names: Names) -> Flags:
         return np.broadcast_to(np.True_, (len(names),))
     found = np.ones(len(names), np.bool_) if value is None else flag_per_arm("pullable", value, names, _PULLABLE)
     for k, each in marks.pullable.items():
-        found[k] = flag_per_arm("pullable", [each], names[k : k + 1], _PULLABLE)[0]
+        own = flag_per_arm("pullable", [each], names[k : k + 1], _PULLABLE)[0]
+        if value is not None and found[k] != own and (not isinstance(value, Mapping) or names[k] in value):
+            raise _said_twice("pullable", names[k], each, found[k])
+        found[k] = own
     if not found.any():
         raise InvalidInput("pullable", False, "holds for no arm, so nothing could be tried", _PULLABLE)
     found.setflags(write=False)
@@ -203,8 +235,8 @@ def _grid(value: object) -> tuple[float, ...]:
     return tuple(sorted(set(points.tolist())))
 
 
-def _rounded_down(dial: Dial | None, levels: Floats, grid: tuple[float, ...], names: Names) -> Floats:
-    """The highest level of the grid at or below each known safe level."""
+def _rounded_down(dial: Dial | None, levels: Floats, grid: tuple[float, ...], names: Names, key: str) -> Floats:
+    """The highest level of the grid at or below each of these levels."""
     if not grid:
         return levels
     places = np.searchsorted(np.array(grid), levels, side="right") - 1
@@ -212,7 +244,7 @@ def _rounded_down(dial: Dial | None, levels: Floats, grid: tuple[float, ...], na
         arm = int(places.argmin())
         reason = f"lies below every level of level_grid, whose lowest is {level_shortly(dial, grid[0])}"
         remedy = "Add a level to the grid that is at or below it."
-        raise InvalidInput(f"safe_level of arm {names[arm]!r}", levels[arm], reason, remedy)
+        raise InvalidInput(f"{key} of arm {names[arm]!r}", levels[arm], reason, remedy)
     return np.array(grid)[places]
 
 

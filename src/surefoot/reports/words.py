@@ -156,17 +156,23 @@ def options(found: Gathered) -> list[Part]:
     answer = found.certificate.name if found.certificate else None
     roles = {status.challenger: "challenges", status.leader: "leads", answer: "the answer"}
     rows, marked = [], []
+
+    def role_of(name: str) -> str:
+        tried = () if problem.pullable[problem.index_of(name)] else ("cannot be tried",)
+        return ", ".join((*((roles[name],) if name in roles else ()), *tried))
+
     for place, name in enumerate(trace.names):
         low, high = float(trace.low[-1, place, 0]), float(trace.high[-1, place, 0])
         rows.append(
             (
-                literal(name), roles.get(name, ""), level_in_table(problem, float(trace.certified[-1, place])),
+                literal(name), role_of(name), level_in_table(problem, float(trace.certified[-1, place])),
                 level_in_table(problem, float(trace.possible[-1, place])), f"{int(trace.pulls[-1, place]):,}",
                 short(float(trace.middle[-1, place, 0])), range_in_words(low, high),
             )
         )  # fmt: skip
         marked += [place] if name == (answer or status.leader) else []
-    head = ("option", "", "certified level", "still possible", "trials", "reward there, about", "between")
+    highest = "certified level" if problem.safety else "level"
+    head = ("option", "", highest, "still possible", "trials", "reward there, about", "between")
     left = found.problem.size - len(rows)
     more = [Paragraph(f"And {counted(left, 'option')} that lead nothing and were tried less.")] if left else []
     return [

@@ -43,7 +43,7 @@ CAPTIONS = {
     "levels": "How high each option may be set: certified safe so far, and the highest that is still possible.",
     "gap": "How much better another option might still be. It is certain when this is at most epsilon.",
     "readings": "Every reading against its limit, and the worst mean that was possible when each trial was made.",
-    "rewards": "What each option gives at its certified level: the estimate, and what is still possible.",
+    "rewards": "What each option gives at the level that it may have: the estimate, and what is still possible.",
     "pulls": "How often each option was tried.",
 }
 
@@ -98,7 +98,7 @@ def pictures_of(found: Gathered, prefix: str) -> list[Picture]:
         return []
     drawn = []
     for kind, caption in CAPTIONS.items():
-        if kind == "readings" and not found.problem.safety:
+        if kind in ("levels", "readings") and not found.problem.safety:
             continue
         light, dark = (
             rendered(plots.KINDS[kind](found.trace, theme=theme, width=NARROW), "svg") for theme in ("light", "dark")

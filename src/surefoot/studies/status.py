@@ -177,7 +177,7 @@ def in_words(problem: Problem, event: Event) -> str:
         shown = ", ".join(f"{limit.name} {reading_in_words(reading, limit.unit, 4)}" for limit, reading in readings)
         reward = reading_in_words(event["reward"], problem.reward.unit, 4)
         why = f", by {event['by']}: {event['reason']}" if kind == events.CORRECT else ""
-        return f"pull {number} {TOLD[kind]}: reward {reward}, {shown}{why}"
+        return f"pull {number} {TOLD[kind]}: {', '.join([f'reward {reward}', *([shown] if shown else [])])}{why}"
     if kind in events.CLOSES:
         return f"pull {number} {DONE[kind]}: {event['reason']}"
     if kind == events.TABLE:

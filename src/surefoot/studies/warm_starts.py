@@ -30,10 +30,10 @@ def history_for(problem: Problem, other: "Study") -> list[Event]:
     found: list[Event] = []
     for row in other.results():
         if arms[row.arm] < 0:
-            name = other.problem.names[row.arm]
-            raise InvalidInput(
-                "warm_start", other.name, f"has results of {name!r}, which is not among the arms", OTHERWISE
-            )
+            name, features = other.problem.names[row.arm], other.problem.arms[row.arm]
+            there = (problem.arms == features).all(axis=1).any()
+            why = "cannot be tried in the new problem" if there else "is not among the arms"
+            raise InvalidInput("warm_start", other.name, f"has results of {name!r}, which {why}", OTHERWISE)
         source = f"study {other.name!r}, pull {row.number}"
         readings = [row.readings[s] for s in order]
         found.append(events.added(len(found) + 1, arms[row.arm], row.level, row.reward, readings, source))

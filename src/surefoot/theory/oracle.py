@@ -41,7 +41,7 @@ class XYOracle:
         """XY-static's decision with these shares, and a union over rivals in place of pairs.                  (F16)"""
         found = fixed_design_of_rivals(problem)
         rules = xy_static.Rules(np.array(self.shares))
-        return Plan(xy_static.decide, rules, found.grams, found.sets)
+        return Plan(xy_static.decide, rules, found.grams, found.sets, candidates=True)
 
     def pulls(self, problem: Problem) -> int:
         """How many pulls it takes where the results have no noise.                                           (F16)"""
@@ -60,5 +60,6 @@ def xy_oracle(world: Linear, problem: Problem, tolerance: float = 1e-3) -> XYOra
         arms=problem.features, values=world.values, safety=np.zeros((0, K)), eta0=np.zeros(0), levels=top,
         noise=1.0, safety_noise=np.zeros(0), epsilon=0.0, evidence=Evidence(1.0, 1.0), tolerance=tolerance,
         max_level=problem.max_level, level_grid=problem.level_grid,
+        pull_levels=None if problem.pullable.all() else top * problem.pullable,
     )  # fmt: skip
     return XYOracle(tuple(found.allocation.tolist()), found.t_star_attained / 2.0)
