@@ -254,3 +254,13 @@ def test_what_belongs_to_a_limit_is_refused_beside_none(here: Any, tmp_path: Pat
     assert status == 2
     assert f"is given beside --{left.replace('_', '-')}" in said
     assert not (tmp_path / "arms.toml").exists()
+
+
+def test_known_levels_in_the_table_are_not_asked_for(here: Any, tmp_path: Path) -> None:
+    (tmp_path / "arms.csv").write_text("name,speed,flow,safe_level\nslow,1,0.2,0.1\nfast,2,0.1,4 mg\n")
+    assert here("init", "arms.csv", *options(safe_level=None))[0] == 0
+    assert sf.Problem.load(tmp_path / "arms.toml").safe_level.tolist() == [0.1, 0.1]
+    assert here("show", "arms.toml")[0] == 0
+    status, _, said = here("init", "arms.csv", "--force", *options(limit="none", **dict.fromkeys(OF_LIMITS)))
+    assert status == 2
+    assert "have a column safe_level" in said

@@ -97,15 +97,24 @@ def test_the_command_line_serves_them(here: Callable[..., Done], tmp_path: Path)
     theory = here("theory", "field.toml")
     assert theory.status == 0
     assert "lower bound" in theory.out
+    printed = here("run", "field.toml", "--quiet").out
+    assert "best safe" not in printed
     assert here("study", "create", "field", "field.toml").status == 0
     assert here("study", "ask", "field").status == 0
     assert here("study", "tell", "field", "1", "--reward", "0.5").status == 0
-    assert here("study", "show", "field").status == 0
+    told = here("study", "show", "field")
+    assert told.status == 0
+    assert "cannot be tried" in told.out
+    refused = here("study", "tell", "field", "1", "--reward", "0.5", "--safety", "3")
+    assert "the problem states no limits. Leave it out" in refused.err
     assert here("study", "history", "field", "--out", "history.csv").status == 0
     with (tmp_path / "history.csv").open() as file:
         assert "safety" not in next(csv.reader(file))
     assert here("study", "report", "field", "--out", "report.html").status == 0
-    assert "none were stated" in (tmp_path / "report.html").read_text()
+    report = (tmp_path / "report.html").read_text()
+    assert "none were stated" in report
+    assert "cannot be tried" in report
+    assert "certified safe" not in report
 
 
 def test_a_plan_of_a_problem_without_limits(problem: sf.Problem) -> None:

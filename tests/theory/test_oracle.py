@@ -62,3 +62,16 @@ def test_it_plays_in_simulations_and_promises_nothing() -> None:
     assert not runs.wrong.any()
     with pytest.raises(InvalidInput, match=r"epsilon.*must be 0 for xy-oracle"):
         sf.theory.xy_oracle(world, problem.with_(epsilon=0.1))
+
+
+def test_what_cannot_be_tried_gets_no_share() -> None:
+    """The lower bound asks for the same: twice the oracle's complexity pulls for each unit of evidence."""
+    long = [sf.Arm(row, pullable=False) for row in ([5.0, 0.0], [0.0, 5.0])]
+    problem = sf.Problem([[1.0, 0.0], [0.0, 1.0], *long], sf.Reward(noise=0.3), epsilon=0.0, delta=0.05)
+    world = sf.worlds.Linear.for_problem(problem, theta_star=[1.0, 0.9])
+    oracle = sf.theory.xy_oracle(world, problem)
+    assert oracle.shares[2:] == (0.0, 0.0)
+    assert oracle.complexity == pytest.approx(400.0, rel=1e-2)
+    with interpreting():
+        runs = sf.simulate(world, problem, oracle, runs=1, seed=1, max_pulls=50)
+    assert not runs.pulls_per_arm[:, 2:].any()

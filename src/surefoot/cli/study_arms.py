@@ -8,6 +8,7 @@ from math import isfinite
 from surefoot.cli.live import ARMS_SHOWN
 from surefoot.cli.output import Output
 from surefoot.errors import counted
+from surefoot.problem import Problem
 from surefoot.problem.units import UNKNOWN, level_in_words, rounded_down
 from surefoot.studies.status import StudyStatus
 
@@ -16,7 +17,7 @@ IN_A_TABLE = 500  # arms; more are told line by line, for laying out a long tabl
 
 
 def tell_arms(
-    output: Output, status: StudyStatus, keeps_limits: bool, answer: str | None, everything: bool,
+    output: Output, status: StudyStatus, problem: Problem, keeps_limits: bool, answer: str | None, everything: bool,
     rewards: Mapping[str, tuple[str, str]],
 ) -> None:  # fmt: skip
     """Prints the arms that matter with their levels, or all; a printed level is never above the certified one.
@@ -30,6 +31,9 @@ def tell_arms(
     roles = roles_in(status, answer)
     shown = shown_arms(status, list(roles), everything)
     level = "certified level" if keeps_limits else "level"
+    for arm in shown:
+        if not problem.pullable[problem.index_of(arm)]:
+            roles.setdefault(arm, []).append("cannot be tried")
     about = ("reward there", "between") if rewards else ()
     titles = ("arm", level, "pulls", *about, "")
     rows = [

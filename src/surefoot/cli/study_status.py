@@ -97,7 +97,8 @@ def tell_status(
     for words in status.corrections:
         out.print(Text(f"Put right, {words}", "yellow"))
     keeps_limits = study.policy.guarantee(study.problem).keeps_limits
-    tell_arms(output, status, keeps_limits, answer.name if answer else None, everything, rewards_of(known))
+    answered = answer.name if answer else None
+    tell_arms(output, status, study.problem, keeps_limits, answered, everything, rewards_of(known))
     counts = [f"{count:,} {state}" for state, count in status.states.items() if count]
     if status.held_back:
         counts.append(f"{counted(status.held_back, 'result')} held back by an earlier pull")
