@@ -165,36 +165,44 @@ def test_the_end_is_stored_once_with_what_was_said(address: str) -> None:
     assert sf.load_study("power", address).audit().clean
 
 
-# -- version 2 of SafeGap: all aims open from the first pull on -------------------------------------------------------
+# -- earlier versions of SafeGap: 2, all aims open from the first pull on, and 3, coordinates rounded by entries -------
+
+EARLIER = {2: {"opening": "at-once"}, 3: {"coordinates": "by-entries"}}
 
 
-def test_the_opening_is_told_and_stored_only_where_it_is_not_the_usual_one() -> None:
+def test_what_decides_is_told_and_stored_only_where_it_is_not_the_usual() -> None:
     assert to_dict(sf.SafeGap()) == {"name": "safe-gap"}
-    assert to_dict(sf.SafeGap(opening="at-once")) == {"name": "safe-gap", "opening": "at-once"}
+    for options in EARLIER.values():
+        assert to_dict(sf.SafeGap(**options)) == {"name": "safe-gap", **options}
     problem = arena()[1]
-    now = {"policy safe-gap": 3, "set directional": 3, "alarm": ALARM}
+    now = {"policy safe-gap": 4, "set directional": 3, "alarm": ALARM}
     assert versions_of(sf.SafeGap(), problem) == now
     assert versions_of(sf.SafeGap(opening="at-once"), problem) == now | {"policy safe-gap": 2, "set directional": 2}
+    assert versions_of(sf.SafeGap(coordinates="by-entries"), problem) == now | {"policy safe-gap": 3}
+    with pytest.raises(InvalidInput, match="must be one of 'rounded', 'by-entries'"):
+        sf.SafeGap(coordinates="no")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="must be one of 'late', 'at-once'"):
         sf.SafeGap(opening="never")  # type: ignore[arg-type]
 
 
 def test_what_a_version_decided_by_is_read_out_of_its_number() -> None:
-    assert of_version({"name": "safe-gap"}, 2) == {"name": "safe-gap", "opening": "at-once"}
-    assert of_version({"name": "safe-gap"}, 3) == {"name": "safe-gap"}
+    for version, options in EARLIER.items():
+        assert of_version({"name": "safe-gap"}, version) == {"name": "safe-gap", **options}
+    assert of_version({"name": "safe-gap"}, 4) == {"name": "safe-gap"}
     assert of_version({"name": "safe-gap"}, None) == {"name": "safe-gap"}
     assert of_version({"name": "safe-lingape", "pull": "greedy"}, 1) == {"name": "safe-lingape", "pull": "greedy"}
     assert of_version({"name": "mine"}, 2) == {"name": "mine"}
 
 
-def test_a_study_may_still_be_begun_with_version_2(address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("policy", [sf.SafeGap(**options) for options in EARLIER.values()], ids=EARLIER)
+def test_a_study_may_still_be_begun_with_an_earlier_version(address: str, tmp_path: Path, policy: sf.SafeGap) -> None:
     """Opened again it goes on pull by pull as one that never was away; `test_stored.py` has those of then."""
     other = f"sqlite:///{tmp_path / 'other.db'}"
     with interpreting():
-        unbroken = driven(begun(other, policy=sf.SafeGap(opening="at-once")), 24)
-        driven(begun(address, policy=sf.SafeGap(opening="at-once")), 12)
+        unbroken = driven(begun(other, policy=policy), 24)
+        driven(begun(address, policy=policy), 12)
         study = driven(sf.load_study("power", address), 12)
-        assert study.policy == sf.SafeGap(opening="at-once")
+        assert study.policy == policy
         assert [(pull.arm, pull.level) for pull in study.results()] == [
             (pull.arm, pull.level) for pull in unbroken.results()
         ]

@@ -38,15 +38,18 @@ def evened(X: Matrix) -> Matrix:
     return even_coordinates(X).arms
 
 
-def even_coordinates(X: Matrix) -> Even:
+def even_coordinates(X: Matrix, by_entries: bool = False) -> Even:
     """The same, with how long weights may be there that move no arm by more than 1: B^2 is no less than
-    sum nu_k (x_k . weights)^2, for any shares nu, and the map is rounded.                                     (E7)"""
+    sum nu_k (x_k . weights)^2, for any shares nu, and the map is rounded.                                     (E7)
+
+    By entries it is as it once was: each keeps as many digits, and those of what ought to be zero are the machine's.
+    """
     largest = largest_of_each(X)
     even: Matrix = X / (largest if far_apart(X) else largest.max())
     for _ in range(ROUGH):
-        map_rows(even, np.full(len(X), 1.0 / len(X)))
+        map_rows(even, np.full(len(X), 1.0 / len(X)), by_entries)
     nu = d_optimal(even)
-    map_rows(even, nu)
+    map_rows(even, nu, by_entries)
     least = float(np.linalg.eigvalsh(information(even, nu))[0])
     reach = float((1.0 + ROUNDING) / np.sqrt(least))
     return Even(even, float(np.ldexp(np.ceil(np.ldexp(reach, REACH_BITS)), -REACH_BITS)))
@@ -64,12 +67,13 @@ def largest_of_each(X: Matrix) -> Vector:
     return found
 
 
-def map_rows(X: Matrix, nu: Vector) -> None:
+def map_rows(X: Matrix, nu: Vector, by_entries: bool) -> None:
     """S^-1/2 x in place of every arm, for S by these shares. One product after the other, so that equal arms stay
     equal, and the digits are the same on every machine."""
     sizes, axes = np.linalg.eigh(information(X, nu))
     lengths = np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))
-    rounded = rounded_root((axes / lengths) @ axes.T, (axes * lengths) @ axes.T)
+    root = (axes / lengths) @ axes.T
+    rounded = rounded_by_entries(root) if by_entries else rounded_root(root, (axes * lengths) @ axes.T)
     for some in portions(len(X)):
         rows = X[some]
         total = np.zeros_like(rows)
@@ -88,8 +92,13 @@ def rounded_root(root: Matrix, inverse: Matrix) -> Matrix:
     found: Matrix = np.ldexp(np.round(np.ldexp(root, grid)), -grid)
     if np.abs(found @ inverse - np.eye(len(root))).sum(axis=1).max() < 0.5:
         return found
-    mantissa, own = np.frexp(root)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), own - BITS))
+    return rounded_by_entries(root)
+
+
+def rounded_by_entries(root: Matrix) -> Matrix:
+    """The map, each entry to as many digits of its own."""
+    mantissa, power = np.frexp(root)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), power - BITS))
 
 
 def d_optimal(Z: Matrix) -> Vector:

@@ -33,20 +33,22 @@ def leaned_on(problem: Problem) -> Leaning:
     return Leaning(even.arms, stated.sizes * even.reach, True)
 
 
-def even_arms(problem: Problem) -> Even:
-    """The arms in even coordinates. Of many that takes a while, and a study asks more than once: those of the problem
-    that was faced last are kept as long as it is. Without a lock, which a forked child might find held for ever: two
-    threads at worst compute the same."""
+def even_arms(problem: Problem, by_entries: bool = False) -> Even:
+    """The arms in even coordinates, or in those of an earlier version.
+
+    Of many that takes a while, and a study asks more than once: those of the problem that was faced last are kept as
+    long as it is. Without a lock, which a forked child might find held for ever: two threads at worst compute the same.
+    """
     kept = _even.get("last")
-    if kept is None or kept[0]() is not problem:
-        found = even_coordinates(problem.features)
+    if kept is None or kept[0]() is not problem or kept[2] is not by_entries:
+        found = even_coordinates(problem.features, by_entries)
         if are_many(problem.size):  # as compiled code reads them, so that there is one copy
             found = found._replace(arms=np.asfortranarray(found.arms))
-        kept = _even["last"] = weakref.ref(problem, _forget), found
+        kept = _even["last"] = weakref.ref(problem, _forget), found, by_entries
     return kept[1]
 
 
-_even: dict[str, tuple[weakref.ref[Problem], Even]] = {}
+_even: dict[str, tuple[weakref.ref[Problem], Even, bool]] = {}
 
 
 def _forget(gone: weakref.ref[Problem]) -> None:

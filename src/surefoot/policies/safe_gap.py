@@ -59,7 +59,8 @@ START = 1e-6  # the regularisation until the pulls span, beside the squared leng
 
 Opening = Literal["late", "at-once"]
 WITHIN = 10.0  # see directional.is_close: a tenth is a hundredth of the pulls
-OPENINGS = ("late", "at-once")
+Coordinates = Literal["rounded", "by-entries"]
+OPENINGS, ROUNDINGS = ("late", "at-once"), ("rounded", "by-entries")
 
 
 class Rules(NamedTuple):
@@ -114,19 +115,29 @@ class SafeGap:
     """No pull above the certified level; stops when the answer is within epsilon of the best safe option."""
 
     name: ClassVar[str] = "safe-gap"
-    options_of: ClassVar[dict[int, dict[str, str]]] = {2: {"opening": "at-once"}}  # what an earlier version decided by
+    options_of: ClassVar[dict[int, dict[str, str]]] = {  # what earlier versions decided by
+        2: {"opening": "at-once"}, 3: {"coordinates": "by-entries"},
+    }  # fmt: skip
     opening: Opening = option(
         "late", "When a question gets its own set: late, when it comes up, or at-once, as in version 2.", OPENINGS,
         quiet=True,
     )  # fmt: skip
 
+    coordinates: Coordinates = option(
+        "rounded", "How coordinates are rounded: as one map, or by-entries, as in version 3 and before.", ROUNDINGS,
+        quiet=True,
+    )  # fmt: skip
+
     def __post_init__(self) -> None:
         check_choice("opening", self.opening, OPENINGS)
+        check_choice("coordinates", self.coordinates, ROUNDINGS)
 
     @property
     def version(self) -> int:
-        """The rules that decide: those of version 2 are kept, for studies that began with them."""
-        return 3 if self.opening == "late" else 2
+        """The rules that decide: those of versions 2 and 3 are kept, for studies that began with them."""
+        if self.opening != "late":
+            return 2
+        return 4 if self.coordinates == "rounded" else 3
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """The whole promise (b), out of delta alone."""
@@ -136,7 +147,7 @@ class SafeGap:
     def plan(self, problem: Problem) -> Plan:
         """Directional sets, with SafeGap's split of delta and delta_safety."""
         (K, d), m = problem.features.shape, len(problem.safety)
-        features = even_arms(problem).arms
+        features = even_arms(problem, by_entries=self.version < 4).arms
         check_known_levels(problem, features)
         reward = spent_on(problem) * REWARD_ELLIPSOID
         limits = [] if m == 0 else [problem.delta_safety / m]
