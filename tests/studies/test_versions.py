@@ -17,7 +17,7 @@ from surefoot.sets import directional
 from surefoot.studies.integrity import check_storage
 from surefoot.studies.versions import differences, versions_of
 
-HERE, ALARM = 3, 2  # the version of SafeGap and its set, and of the alarm
+HERE, SET, ALARM = 4, 3, 2  # the versions of SafeGap, of its set, and of the alarm
 NEXT = HERE + 1
 
 
@@ -39,7 +39,7 @@ def reopened(address: str) -> sf.Study:
 def test_a_study_stores_the_versions_of_policy_sets_and_alarm(address: str) -> None:
     study = begun(address)
     _, row, _ = study._handle.store.find("power")
-    assert json.loads(row.policy)["versions"] == {"policy safe-gap": HERE, "set directional": HERE, "alarm": ALARM}
+    assert json.loads(row.policy)["versions"] == {"policy safe-gap": HERE, "set directional": SET, "alarm": ALARM}
     assert versions_of(sf.SafeLinGapE(), arena()[1]) == {
         "policy safe-lingape": 1, "set ellipsoid": 1, "set bias-free": 1, "set own-pulls": 1, "alarm": 2,
     }  # fmt: skip
@@ -58,7 +58,7 @@ def test_every_part_that_decides_has_a_version_that_counts(
     driven(begun(address), 3)
     place = {"policy": (sf.SafeGap, "version"), "set": (directional, "LATE"), "alarm": (model_checks, "VERSION")}
     monkeypatch.setattr(*place[what], NEXT)
-    was = ALARM if what == "alarm" else HERE
+    was = {"policy": HERE, "set": SET, "alarm": ALARM}[what]
     with pytest.warns(OtherVersionWarning, match=f"is of version {was}, and {NEXT} is here"):
         study = sf.load_study("power", address)
     with pytest.raises(OtherVersion, match="spend its delta twice"):
@@ -175,7 +175,7 @@ def test_what_decides_is_told_and_stored_only_where_it_is_not_the_usual() -> Non
     for options in EARLIER.values():
         assert to_dict(sf.SafeGap(**options)) == {"name": "safe-gap", **options}
     problem = arena()[1]
-    now = {"policy safe-gap": 4, "set directional": 3, "alarm": ALARM}
+    now = {"policy safe-gap": HERE, "set directional": SET, "alarm": ALARM}
     assert versions_of(sf.SafeGap(), problem) == now
     assert versions_of(sf.SafeGap(opening="at-once"), problem) == now | {"policy safe-gap": 2, "set directional": 2}
     assert versions_of(sf.SafeGap(coordinates="by-entries"), problem) == now | {"policy safe-gap": 3}
