@@ -153,7 +153,8 @@ def backup(storage: str | None, path: str | Path) -> Path:
     """The new SQLite file that holds everything the storage held at one moment; work on the storage goes on.
 
     The copy is a storage itself: open it with sqlite:///PATH. A file that exists is left alone and refused. Until it is
-    complete it has no name: a backup that is killed leaves nothing.
+    complete it has no name: a backup that is killed leaves nothing, but for an empty file in its first instant, which
+    the next one sweeps.
     """
     address, place = address_of(storage), as_path("path", path).absolute()
     if place.exists():
