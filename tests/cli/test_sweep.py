@@ -12,6 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from surefoot.cli.interruption import LINE
+
 Typed = Callable[..., Any]
 PROGRAM = str(Path(sys.executable).parent / "surefoot")
 PLAN = """
