@@ -124,7 +124,7 @@ def test_no_setting_rises_by_more_than_the_step_and_the_dial_is_climbed(grid, po
         session.tell(pull, **world.measure(pull, seed=3))
     assert max(steps) <= 5.0 * (1 + 1e-8)
     assert max(steps) > 3.9  # it is used
-    assert highest >= 30.0  # through the flat, the steep and the flat part of the curve
+    assert highest > 25.0  # through the flat, the steep and into the flat part of the curve
 
 
 def test_a_step_from_what_was_really_applied_is_limited_too() -> None:
