@@ -17,7 +17,7 @@ from surefoot.core.types import CERTIFIED
 from surefoot.errors import Finished, InvalidInput
 from surefoot.policies import POLICIES, RACING, Policy, check_policy, describe, from_dict, options, radii, to_dict
 from surefoot.policies.bound import parts_of
-from surefoot.policies.safe_gap import OPENINGS
+from surefoot.policies.safe_gap import OPENINGS, ROUNDINGS
 from surefoot.simulation import run_session
 from surefoot.testing import PolicyContract
 from surefoot.testing.driving import arena
@@ -31,6 +31,7 @@ CHOICES: dict[str, list[Any]] = {
     "radius": list(radii.RADII),
     "null_pull": [False, True],
     "opening": list(OPENINGS),
+    "coordinates": list(ROUNDINGS),
 }
 DEALT = ("reward_radius", "safety_radius", "explore")  # four, five and nine of them: no two go round together
 EXPLORATIONS = [
