@@ -113,3 +113,23 @@ def test_the_program_itself_heeds_it_before_it_imports_anything_that_takes_time(
     code = f"import sys\nimport surefoot.cli\nprint(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
     assert done.stdout == "[]\n"
+
+
+TELLING = """
+import os, signal
+from surefoot.cli import interruption
+
+interruption.heed()
+with interruption.telling("every finished run is kept"):
+    pass
+with interruption.telling(LINE):
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+@pytest.mark.parametrize("line", ["'it is kept here'", "interruption.LINE"])
+def test_work_that_is_kept_says_so_also_where_nothing_is_unwound(line: str) -> None:
+    words = [sys.executable, "-c", TELLING.replace("LINE", line, 1)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    said = "it is kept here" if "here" in line else "Interrupted: what was not finished is lost."
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"error: {said}\n")

@@ -114,17 +114,17 @@ def test_no_setting_rises_by_more_than_the_step_and_the_dial_is_climbed(grid, po
         safety=sf.Limit("pressure", at_most=8.0, baseline=5.0, noise=0.05, norm=3.0), epsilon=0.0,
     )  # fmt: skip
     world = sf.worlds.Linear.for_problem(problem, theta_star=[1.0, 0.6], mu_star=[[1.0, 2.0]])
-    session = Session(problem, policy, seed=3, max_pulls=400)
+    session = Session(problem, policy, seed=1, max_pulls=400)
     last, highest, steps = dict.fromkeys(problem.names, 2.0), 0.0, []
     while not session.stopped:
         pull = session.ask()
         setting = stretch.setting_of(pull.level)
         steps.append(setting - last[pull.name])
         last[pull.name], highest = setting, max(highest, setting)
-        session.tell(pull, **world.measure(pull, seed=3))
+        session.tell(pull, **world.measure(pull, seed=1))
     assert max(steps) <= 5.0 * (1 + 1e-8)
     assert max(steps) > 3.9  # it is used
-    assert highest > 25.0  # through the flat, the steep and into the flat part of the curve
+    assert highest >= 30.0  # through the flat, the steep and the flat part of the curve
 
 
 def test_a_step_from_what_was_really_applied_is_limited_too() -> None:

@@ -19,6 +19,7 @@ DOCUMENT = (
 )
 NOT_TO_UNWIND = ("<frozen importlib", f"{os.sep}numba{os.sep}", f"{os.sep}llvmlite{os.sep}")
 
+_line = LINE  # what is said where nothing is unwound
 _heeded = False  # whether this process is a command of ours
 _working = False  # whether there is work to unwind
 
@@ -37,6 +38,23 @@ def heed() -> None:
         usual(found)
 
     sys.unraisablehook = unraisable
+
+
+class telling:
+    """Inside, this is what Ctrl-C says also where nothing is unwound: of work that is kept step by step."""
+
+    def __init__(self, line: str) -> None:
+        self._said = line
+
+    def __enter__(self) -> None:
+        global _line
+        _line = self._said
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _line
+        _line = LINE
 
 
 class at_work:
@@ -63,10 +81,10 @@ def done() -> None:
 def leave() -> None:
     """Says it in one line, or in one document, and ends the process."""
     if "--json" in sys.argv:
-        os.write(1, (DOCUMENT % (LINE, STATUS)).encode())
+        os.write(1, (DOCUMENT % (_line, STATUS)).encode())
     else:
         cursor = "\n\x1b[?25h" if os.isatty(2) else ""  # a picture that was being drawn has hidden it
-        os.write(2, f"{cursor}error: {LINE}\n".encode())
+        os.write(2, f"{cursor}error: {_line}\n".encode())
     os._exit(STATUS)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from surefoot import __version__
 from surefoot.cli import exit_codes
+from surefoot.cli.interruption import telling
 from surefoot.cli.output import Output
 from surefoot.errors import counted
 from surefoot.pages import aligned
@@ -16,7 +17,7 @@ from surefoot.progress import many_bars
 from surefoot.sweeping import Sweep, sweep
 from surefoot.sweeping.plans import plan_of
 from surefoot.sweeping.tables import settings_of
-from surefoot.sweeping.work import Watch
+from surefoot.sweeping.work import Watch, kept_in
 
 SHOWN = 40  # cells of the table on the terminal
 ALWAYS = ("world", "policy")
@@ -31,7 +32,7 @@ def sweep_plan(
 ) -> int:  # fmt: skip
     """The exit status, once the sweep is run, written and told."""
     plan = plan_of(file, runs=runs, seed=seed)
-    with watching(output, f"{plan.size} by {engine}, seed {plan.seed}") as watch:
+    with telling(kept_in(out)), watching(output, f"{plan.size} by {engine}, seed {plan.seed}") as watch:
         done = sweep(
             plan, out=out, engine=engine, workers=workers, scheduler=scheduler, confidence=confidence, watch=watch
         )

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefoot.core.grams import least_squares
+from surefoot.core.grams import Grams, least_squares
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import reachable
 from surefoot.core.race import Race
@@ -75,10 +75,16 @@ class SafeLinear:
     def plan(self, problem: Problem) -> Plan:
         """An interval for every arm and signal."""
         refuse_shared_directions(problem, self.name)
-        m, d = len(problem.safety), problem.features.shape[1]
-        largest = float(np.square(problem.features).sum(axis=1).max())
-        grams = least_squares(1 + m, d, START * largest * float(problem.safe_level.min()) ** 2)
-        return Plan(decide, Rules(null_pull=True), grams, doses.doses(boundaries(problem)), needs_limits=True)
+        return Plan(
+            decide, Rules(null_pull=True), grams_of(problem), doses.doses(boundaries(problem)), needs_limits=True
+        )
+
+
+def grams_of(problem: Problem) -> Grams:
+    """Plain least squares for every signal, begun with next to nothing."""
+    largest = float(np.square(problem.features).sum(axis=1).max())
+    begun = START * largest * float(problem.safe_level.min()) ** 2
+    return least_squares(1 + len(problem.safety), problem.features.shape[1], begun)
 
 
 def boundaries(problem: Problem) -> doses.Params:

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefoot.core.grams import least_squares
 from surefoot.core.kernel import kernel
 from surefoot.core.levels import DYNAMIC_MAX, certify, reachable
 from surefoot.core.parts import bound_leads, bound_safety
@@ -28,8 +27,7 @@ from surefoot.core.types import DECIDING, PULL, Decision, Instance, Matrix, Noth
 from surefoot.errors import InvalidInput
 from surefoot.policies.guarantee import RESERVE, WITHIN_RESERVE, Guarantee, promise, rising_assumptions
 from surefoot.policies.protocol import Plan
-from surefoot.policies.safe_gap import START
-from surefoot.policies.safe_linear import BEST_VALUE, refuse_shared_directions, table
+from surefoot.policies.safe_linear import BEST_VALUE, grams_of, refuse_shared_directions, table
 from surefoot.problem import Problem
 from surefoot.problem.norms import LARGEST, bounds_of, refuse_inexact
 from surefoot.sets.monotone_doses import Params, begin_stages, monotone_doses, value_at_most
@@ -82,10 +80,7 @@ class SafeMonotonic:
     def plan(self, problem: Problem) -> Plan:
         """An interval for every arm and signal at the level of its stage."""
         check(problem, self.name)
-        m, d = len(problem.safety), problem.features.shape[1]
-        largest = float(np.square(problem.features).sum(axis=1).max())
-        grams = least_squares(1 + m, d, START * largest * float(problem.safe_level.min()) ** 2)
-        return Plan(decide, Nothing(), grams, monotone_doses(params_for(problem)), needs_limits=True)
+        return Plan(decide, Nothing(), grams_of(problem), monotone_doses(params_for(problem)), needs_limits=True)
 
 
 def params_for(problem: Problem) -> Params:

@@ -68,14 +68,18 @@ def quiet() -> Iterator[None]:
         yield
 
 
+def kept_in(folder: Path) -> str:
+    """What who interrupts is told."""
+    return f"Interrupted: every finished run is kept in {folder}. The same command continues from there."
+
+
 @contextmanager
 def keeping(folder: Path) -> Iterator[None]:
     """Inside, whoever interrupts, and whatever fails on the disk, is told that what is finished stays."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"Interrupted: every finished run is kept in {folder}. The same command continues from there."
-        raise KeyboardInterrupt(kept) from None
+        raise KeyboardInterrupt(kept_in(folder)) from None
     except OSError as error:
         error.add_note(f"what is finished stays in {folder}; once that is mended, the same command continues")
         raise
