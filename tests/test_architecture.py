@@ -128,7 +128,7 @@ COMPILATION = {
 MARKS = {"kernel", "rare", "thin"}
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
-    "core/linking": {"numba"},
+    "core/linking": {"numba", "llvmlite"},
     "core/stored_parts": {"numba", "llvmlite"},
     "core/device": {"numba", "llvmlite"},
     "core/device_instructions": {"numba", "llvmlite"},

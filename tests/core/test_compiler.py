@@ -61,6 +61,15 @@ def test_forms_with_different_parts_keep_apart() -> None:
     assert (one(1.0), two(1.0)) == (6.25, 9.25)
 
 
+def test_a_loop_over_a_few_arms_is_compiled_apart_and_gives_the_same() -> None:
+    parts = {"chosen": one_more}
+    short, long = (compiled(template, parts, "t", short=few) for few in (True, False))
+    assert short is not long
+    assert short is compiled(template, parts, "t", short=True)
+    assert short(1.5) == long(1.5) == 7.75
+    assert short.__name__ != long.__name__  # on disk too
+
+
 def test_the_same_parts_are_bound_once() -> None:
     assert compiled(template, {"chosen": one_more}, "t") is compiled(template, {"chosen": one_more}, "other label")
 

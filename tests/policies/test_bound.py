@@ -11,6 +11,7 @@ from surefoot.core.compiler import Entry
 from surefoot.core.coordinates import evened
 from surefoot.core.kernel import interpreting, is_kernel, with_globals
 from surefoot.errors import InterpretedWarning, NeverStopsWarning
+from surefoot.policies import bound
 from surefoot.policies.bound import ceiling_of, faced, parts_of, replay_of
 from surefoot.simulation import run_session
 
@@ -51,6 +52,15 @@ def pulls_of(policy: Any, most: int = 40) -> tuple[list[sf.Pull], bytes]:
     session = sf.Session(PROBLEM, policy, seed=3, max_pulls=most)
     pulls = run_session(WORLD, session, seed=3)
     return pulls, session.ledger.learner.state.whole.tobytes()
+
+
+@pytest.mark.parametrize("policy", [sf.SafeGap(), sf.SafeLinGapE()], ids=lambda policy: policy.name)
+def test_loops_over_a_few_arms_do_the_same_to_the_last_digit(policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to so many arms they take one at a time; a computer that takes several at once rounds no otherwise."""
+    assert PROBLEM.size <= bound.A_FEW
+    short = pulls_of(policy)
+    monkeypatch.setattr(bound, "A_FEW", 0)
+    assert pulls_of(policy) == short
 
 
 @pytest.mark.parametrize(

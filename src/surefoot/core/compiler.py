@@ -96,16 +96,19 @@ class Entry:
 
 
 def compiled(
-    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = ()
-) -> Entry:
-    """The template as compiled code with the parts bound in, all of them kernels, to be called with these tuples."""
+    template: Callable[..., Any], parts: Parts, label: str, announce: Announce | None = None, tuples: Any = (),
+    short: bool = False,
+) -> Entry:  # fmt: skip
+    """The template as compiled code with the parts bound in, all of them kernels, to be called with these tuples;
+    `short` where its loops go over a few arms only."""
     reached = reachable(template, parts)
     with _binding:
         digest = digest_of(reached, parts, tuples)
-        key = (digest, *reached)
+        key = (digest, short, *reached)
         if key not in _entries:
             source = _bound(template, parts)
-            source.__name__ = source.__qualname__ = f"{template.__name__}_{digest}"
+            source.__name__ = source.__qualname__ = f"{template.__name__}_{digest}" + ("_short" if short else "")
+            setattr(source, _linking().SHORT, short)
             folder = cache_folder() if digest else None
             _entries[key] = Entry(_entry(source, folder), label, len(reached), folder, announce or _silent)
         return _entries[key]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite import binding
 from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -20,7 +21,9 @@ from numba.core.typed_passes import NativeLowering
 
 from surefoot.core.stored_parts import MADE_OF, PartLibrary, StoredParts, kept_in, key_of, uncallable
 
-__all__ = ["LoopCompiler", "Part", "PartCompiler", "counted", "kept_in", "seldom_tidied"]
+__all__ = ["SHORT", "LoopCompiler", "Part", "PartCompiler", "counted", "kept_in", "seldom_tidied"]
+SHORT = "__surefoot_short__"  # the mark of a loop over a few arms
+PLAIN = 1  # of three levels of optimisation: for loops over a few arms the others find nothing more
 SELDOM = 50_000  # new objects between two looks for those that nobody needs any more
 
 
@@ -38,6 +41,19 @@ class Part(CPUDispatcher):
 
 class LoopLibrary(JITCodeLibrary):
     """The code of a loop with all parts that it reaches."""
+
+    short = False  # whether it goes over a few arms only
+
+    def _optimize_final_module(self) -> None:
+        """For a few arms without code that takes several of them at once, or writes rounds of a loop side by side: to
+        find out that there are too few for it costs more than going over them, and it is half of what is compiled."""
+        if not self.short:
+            super()._optimize_final_module()
+            return
+        tuning = binding.create_pipeline_tuning_options(speed_level=PLAIN)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+        settings = binding.create_pass_builder(self._codegen._tm, tuning)
+        settings.getModulePassManager().run(self._final_module, settings)
 
     def finalize(self) -> None:
         """Takes up the parts, also those that only other parts call, and makes machine code of the whole."""
@@ -90,6 +106,7 @@ class LoopLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         state.library = LoopLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.short = getattr(state.func_id.func, SHORT, False)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
 

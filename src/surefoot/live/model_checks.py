@@ -154,7 +154,7 @@ class ModelChecks:
         self.level = level
         self._read = watched(problem, guarantee, level)
         self._memory = new_memory(self._read, ROOM)
-        self._watch = bound(alarm.watch_all, {}, (self._read, self._memory), "the alarm", compiling)
+        self._watch = bound(alarm.watch_all, {}, (self._read, self._memory), "the alarm", compiling, problem.size)
         self._names = ["reward", *(limit.name for limit in problem.safety)]
         self._found: dict[tuple[int, int], Finding] = {}
         self.take_all([], [], np.zeros((0, len(self._names))), [])
@@ -192,9 +192,8 @@ class ModelChecks:
 
     def evidence(self) -> dict[str, dict[str, float]]:
         """The logarithm of each process now, by signal and test; at `needed` it is an alarm."""
-        bound(alarm.weigh_all, {}, (self._read, self._memory), "the alarm's evidence", compiling)(
-            self._read, self._memory
-        )
+        tuples, arms = (self._read, self._memory), self.problem.size
+        bound(alarm.weigh_all, {}, tuples, "the alarm's evidence", compiling, arms)(*tuples)
         found: dict[str, dict[str, float]] = {}
         for s, signal in enumerate(self._names):
             made = [test for test in NAMES if self._read.needed[s, test] < inf]

@@ -28,6 +28,7 @@ Announce = Callable[[str, int], Any]  # what to show while something is compiled
 
 TIES = 1e-6  # where effects are stated without units: even coordinates have seven digits or so, and what is equal
 # there in truth (as many arms as dimensions are all equally long) is not to be told apart by the units of the features
+A_FEW = 12  # arms: up to here loops take one at a time (benchmarks/forms.py)
 ROUNDING = 1e-9  # of a product that is formed in another order
 
 
@@ -154,7 +155,8 @@ def reach_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     """The loop that goes through what happened to an experiment."""
-    return bound(loop.replay, parts_of(found.plan, found.inst.few_columns), tuples_of(found.plan), found.name, announce)
+    parts, arms = parts_of(found.plan, found.inst.few_columns), len(found.inst.X)
+    return bound(loop.replay, parts, tuples_of(found.plan), found.name, announce, arms)
 
 
 def is_ready(found: Faced) -> bool:
@@ -168,13 +170,14 @@ def expect_of(found: Faced) -> Any:
     parts = {name: part for name, part in parts_of(found.plan, found.inst.few_columns).items() if name in asked}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterpretedWarning)  # whoever faces the problem is told once, by the loop
-        return bound(plausible.expect, parts, tuples_of(found.plan), f"{found.name}, what to expect", None)
+        label, arms = f"{found.name}, what to expect", len(found.inst.X)
+        return bound(plausible.expect, parts, tuples_of(found.plan), label, None, arms)
 
 
 def play_of(found: Faced, response: Response, watch: Watch, announce: Announce | None = None) -> Any:
     """The loop that plays many runs against a world, with an alarm over them or without."""
     parts, tuples = played_parts(found, response, watch), (*tuples_of(found.plan), response, watch.new())
-    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce)
+    return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce, len(found.inst.X))
 
 
 def played_parts(found: Faced, response: Response, watch: Watch) -> dict[str, Callable[..., Any]]:
@@ -203,16 +206,17 @@ def tuples_of(plan: Plan) -> tuple[Any, ...]:
 
 
 def bound(
-    template: Callable[..., Any], parts: Parts, tuples: tuple[Any, ...], label: str, announce: Announce | None
-) -> Any:
-    """The loop in the form that its parts allow."""
+    template: Callable[..., Any], parts: Parts, tuples: tuple[Any, ...], label: str, announce: Announce | None,
+    arms: int,
+) -> Any:  # fmt: skip
+    """The loop in the form that its parts, and the number of arms, allow."""
     if interpreted():
         return plain(template, parts)
     from surefoot.core.compiler import compiled, mixed  # numba is loaded when it is needed, and not before
 
     foreign = [name for name, part in parts.items() if not is_kernel(part)]
     if not foreign:
-        return compiled(template, parts, label, announce, tuples)
+        return compiled(template, parts, label, announce, tuples, short=arms <= A_FEW)
     warnings.warn(
         f"{label}: {', '.join(foreign)} is plain Python and runs in the interpreter, the rest is compiled; a round "
         "takes about a thousand times as long as a compiled one. Mark it with @surefoot.kernel to compile it.",
