@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot.core.passes import LONG, all_numbers, first_largest
+from surefoot.core.passes import BLOCK, LONG, all_numbers, first_largest
 from surefoot.core.types import NULL
 
 
@@ -18,7 +18,7 @@ def plainly(values: Any) -> tuple[int, float]:
     return best, most
 
 
-@pytest.mark.parametrize("count", [1, 7, LONG - 1, LONG, LONG + 1, 3 * LONG, 3 * LONG + 7])
+@pytest.mark.parametrize("count", [1, 7, LONG - 1, LONG, LONG + 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
 def test_the_first_largest_is_that_of_a_plain_loop(form: Any, count: int) -> None:
     """Ties are many, and some values are infinite or no number."""
     found, rng = form(first_largest), np.random.default_rng(count)
@@ -26,6 +26,22 @@ def test_the_first_largest_is_that_of_a_plain_loop(form: Any, count: int) -> Non
         values = rng.integers(0, 5, count + 3).astype(float)
         values[rng.integers(0, count, count // 4)] = rng.choice([nan, inf, -inf])
         assert found(values, count) == plainly(values[:count])
+
+
+@pytest.mark.parametrize("count", [5, 2 * BLOCK + 5])
+@pytest.mark.parametrize("sizes", [(-3.0, -1.0), (-1e-300, 1e-300), (1e300, 1e308)])
+def test_numbers_of_every_sign_and_size_are_ordered(form: Any, count: int, sizes: tuple[float, float]) -> None:
+    found, rng = form(first_largest), np.random.default_rng(count)
+    for _ in range(20):
+        values = rng.uniform(*sizes, count)
+        assert found(values, count) == plainly(values)
+
+
+@pytest.mark.parametrize("count", [5, 2 * BLOCK + 5])
+def test_the_two_zeros_are_equal(form: Any, count: int) -> None:
+    values = np.full(count, -1.0)
+    values[2], values[-1] = -0.0, 0.0
+    assert form(first_largest)(values, count) == (2, 0.0)
 
 
 @pytest.mark.parametrize("count", [5, LONG, LONG + 3])

@@ -1,45 +1,58 @@
 """Passes over all arms, written so that the processor takes several at once.
 
-A compiler does so for a loop that writes one array and keeps no running maximum: floating-point numbers may not be
-added or compared in another order behind our back. So values are written first, and the largest is found afterwards.
+A compiler does so for a loop that keeps no running sum or maximum of floating-point numbers: these may not be added or
+compared in another order behind our back. Whole numbers may, so a maximum is taken of words that are ordered like the
+numbers.
 """
 
 from math import inf
 
-from surefoot.core.kernel import kernel
+from surefoot.core.kernel import float_bits, float_of_bits, kernel, rare, thin
 from surefoot.core.types import NULL, Vector
 
-LONG = 64  # values from which it pays to keep eight maxima side by side
+LONG = 64  # values from which it pays to compare words
+BLOCK = 256  # values among which the largest is looked for one by one
+LEAST, MAGNITUDE = -(1 << 63), (1 << 63) - 1  # the least word, and all bits but the sign
+
+
+@thin
+def ordered(word: int) -> int:
+    """The bits of a number as a word that is the larger, the larger the number is; and the bits again from that."""
+    return word ^ ((word >> 63) & MAGNITUDE)
+
+
+@rare
+def largest_word(values: Vector) -> int:
+    """The word of the largest value; the least word where none is a number. The two zeros are equal."""
+    most = LEAST
+    for k in range(len(values)):
+        word = ordered(float_bits(values[k] + 0.0))
+        most = max(most, word if values[k] == values[k] else LEAST)
+    return most
 
 
 @kernel
 def first_largest(values: Vector, count: int) -> tuple[int, float]:
     """Where the largest of the first `count` values comes first, and that value; NULL and -inf if none is above that.
 
-    What is not a number is passed over. Maxima are kept by selection and not by branches, which the processor would
-    guess wrong in every other round.
+    What is not a number is passed over.
     """
     best, most = NULL, -inf
-    whole = count - count % 8 if count >= LONG else 0
-    if whole > 0:
-        a, b, c, d, e, f, g, h = -inf, -inf, -inf, -inf, -inf, -inf, -inf, -inf
-        for k in range(0, whole, 8):
-            a = values[k] if values[k] > a else a
-            b = values[k + 1] if values[k + 1] > b else b
-            c = values[k + 2] if values[k + 2] > c else c
-            d = values[k + 3] if values[k + 3] > d else d
-            e = values[k + 4] if values[k + 4] > e else e
-            f = values[k + 5] if values[k + 5] > f else f
-            g = values[k + 6] if values[k + 6] > g else g
-            h = values[k + 7] if values[k + 7] > h else h
-        most = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
-        if most > -inf:
-            best = 0
-            while values[best] != most:
-                best += 1
-    for k in range(whole, count):
-        best = k if values[k] > most else best
-        most = values[k] if values[k] > most else most
+    if count < LONG:  # by selection and not by branches, which the processor would guess wrong in every other round
+        for k in range(count):
+            best = k if values[k] > most else best
+            most = values[k] if values[k] > most else most
+        return best, most
+    block, word = 0, LEAST
+    for first in range(0, count, BLOCK):
+        found = largest_word(values[first : min(first + BLOCK, count)])
+        block = first if found > word else block
+        word = max(found, word)
+    largest = float_of_bits(ordered(word)) if word > LEAST else -inf
+    if largest > -inf:
+        best, most = block, largest
+        while values[best] != most:
+            best += 1
     return best, most
 
 
