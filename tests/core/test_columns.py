@@ -152,6 +152,23 @@ def test_the_column_that_nobody_asked_for_longest_makes_room() -> None:
     assert held(found) == set(range(columns.FEW)) - {1, 2} | {9, 12}
 
 
+def test_of_very_many_arms_a_column_that_nobody_asks_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is computed again when it is wanted."""
+    monkeypatch.setattr(columns, "LARGE", 13)
+    found = scene(6, True)
+    found.ask(column, 0, 3)
+    patience = columns.UNUSED * found.inst.X.shape[1]
+    for _ in range(patience - 1):  # each pull asks for the column of its arm
+        found.pull(5)
+        assert held(found) == {3, 5}
+    found.pull(5)
+    found.pull(5)
+    assert held(found) == {5}
+    missed = int(found.state.estimate.columns.missed[0])
+    found.check()
+    assert found.state.estimate.columns.missed[0] > missed
+
+
 def test_columns_just_asked_for_are_good_together() -> None:
     """A decision reads those of leader, challenger and pull side by side: they may not be written over."""
     found = scene(6, True)

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core.kernel import bound_in, kernel, rare, thin
-from surefoot.core.linear import dot, multiply_arms
+from surefoot.core.linear import dot, multiply_arms, multiply_arms_twice
 from surefoot.core.types import Indices, Instance, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said whether all columns are held: run it through core.loop"
 MANY = 65  # arms: from here on a few columns take half the time of all, or less (benchmarks/forms.py)
 FEW = 8  # columns of many arms: each costs time in every round
+LARGE = 4096  # arms: from here on columns that nobody asks for are given up
+UNUSED = 4  # times the features: after so many questions about others that is done; a round has about four
 WAITING = 64  # arms whose pulls may wait before A^-1 learns of them
 
 
@@ -119,16 +121,20 @@ def compute_column(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: i
     """The column of arm k from A^-1. Arms equal to k get the entry of the diagonal to the last digit, as k does: the
     distance between equal arms is 0, and not what rounding leaves of it."""
     image_of(inst, columns, g, k, columns.w)
-    fill_column(inst.X, columns.w, v[g], k, columns.values[g, place])
+    found = columns.values[g, place]
     if len(columns.second) > 0:
+        second = columns.second[g, place]
         multiply(columns.inverse[g], columns.w, columns.w2)
-        fill_column(inst.X, columns.w2, v2[g], k, columns.second[g, place])
+        multiply_arms_twice(inst.X, columns.w, columns.w2, found, second)
+        even_out(v2[g], k, second)
+    else:
+        multiply_arms(inst.X, columns.w, found)
+    even_out(v[g], k, found)
 
 
 @rare
-def fill_column(X: Matrix, image: Vector, diagonal: Vector, k: int, out: Vector) -> None:
-    """The product of every arm with this image of arm k."""
-    multiply_arms(X, image, out)
+def even_out(diagonal: Vector, k: int, out: Vector) -> None:
+    """Gives those arms the diagonal's entry of arm k whose product with its image is the same as its own."""
     own = out[k]
     for a in range(len(out)):
         if out[a] == own and diagonal[a] == diagonal[k]:
@@ -165,7 +171,7 @@ def turn_columns(columns: Columns, g: int, u: Vector, u2: Vector, weight: float,
     """
     K = len(u)
     for c in range(columns.values.shape[1]):
-        arm = c if all_held(columns) else columns.arm[g, c] - 1
+        arm = c if all_held(columns) else still_held(columns, g, c)
         if arm >= 0:
             factor, values = weight * u[arm], columns.values[g, c]
             for a in range(K):
@@ -174,6 +180,15 @@ def turn_columns(columns: Columns, g: int, u: Vector, u2: Vector, weight: float,
                 along, across, second = weight * u2[arm] - weight * weight * own2 * u[arm], factor, columns.second[g, c]
                 for a in range(K):
                     second[a] -= along * u[a] + across * u2[a]
+
+
+@kernel
+def still_held(columns: Columns, g: int, c: int) -> int:
+    """The arm of column c, or -1 if it is nobody's. Of very many arms, one that nobody asks for is given up when it has
+    cost as much as it takes to compute it anew."""
+    if columns.values.shape[2] >= LARGE and columns.clock[g] - columns.used[g, c] > UNUSED * len(columns.w):
+        columns.arm[g, c] = 0
+    return int(columns.arm[g, c]) - 1
 
 
 @kernel
