@@ -72,9 +72,6 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
         levels.low[k] = ceiling[k]
     for s in range(len(inst.eta0)):
         agree = learn_limit(inst, levels, bounds, mode, s) and agree
-        low, low_of = levels.low, levels.low_of[s]
-        for k in range(len(low)):
-            low[k] = min(low[k], low_of[k])
     floor_levels(inst.dial, levels.low, gamma0)
     if optimistic:
         certify_above(inst, levels, bounds, mode)
@@ -84,25 +81,25 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
 
 @kernel
 def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: int) -> bool:
-    """The level of every arm by limit s; False if the bounds contradict each other or a level that is claimed."""
+    """Lowers the certified levels to what limit s allows; False if the bounds contradict each other or a level that is
+    claimed."""
     surely, possibly = inst.eta0[s] + inst.within[s + 1], inst.eta0[s] - inst.within[s + 1]  # (W3)
-    gamma0, K = inst.dial.gamma0, len(levels.low)
+    gamma0, low, K = inst.dial.gamma0, levels.low, len(levels.low)
     lower, upper, most = bounds.lower[s], bounds.upper[s], bounds.most[s]
     low_of, high_of, most_of = levels.low_of[s], levels.high_of[s], levels.most_of[s]
     crossing = 0
     if mode == DYNAMIC_MAX:  # the sets hold for all rounds at once, so the best ever seen is valid
         for k in range(K):
-            low_of[k] = max(level_at(lower[k], surely), low_of[k])
-        for k in range(K):
             high_of[k] = min(level_at(upper[k], possibly), high_of[k])
         for k in range(K):
-            most_of[k] = min(most[k], most_of[k])
-        for k in range(K):
-            crossing += 0 if may_be_safe(most_of[k], max(low_of[k], gamma0[k]), possibly) else 1
+            level = max(level_at(lower[k], surely), low_of[k])
+            least = min(most[k], most_of[k])
+            low_of[k], most_of[k], low[k] = level, least, min(low[k], level)
+            crossing += 0 if may_be_safe(least, max(level, gamma0[k]), possibly) else 1
     else:
         for k in range(K):
-            low_of[k] = level_at(lower[k], surely)
-        for k in range(K):
+            level = level_at(lower[k], surely)
+            low_of[k], low[k] = level, min(low[k], level)
             crossing += 0 if may_be_safe(most[k], gamma0[k], possibly) else 1
     return crossing == 0
 

@@ -99,21 +99,19 @@ def decisive_pull(inst: Instance, state: State, work: Work, race: Race) -> int:
     reward_j, reward_i = column(inst, estimate, g, j), column(inst, estimate, g, i)
     safety_j, safety_i = column(inst, estimate, g_j, j), column(inst, estimate, g_i, i)
     leading, challenging, reach, score = race.leader_level, race.challenger_level, work.reach, work.score
-    for k in range(len(reach)):
-        overlap = challenging * reward_j[k] - leading * reward_i[k]
-        score[k] = by_reward * overlap * overlap
     if g_j != g or g_i != g:  # each in the metric of its own signal, brought to that of the reward
         for k in range(len(reach)):
-            information = reach[k] * reach[k]
-            whole = 1.0 + information * v[k]
-            score[k] += by_challenger * safety_j[k] * safety_j[k] * (whole / (1.0 + information * v_j[k]))
-            score[k] += by_leader * safety_i[k] * safety_i[k] * (whole / (1.0 + information * v_i[k]))
+            overlap, information = challenging * reward_j[k] - leading * reward_i[k], reach[k] * reach[k]
+            whole, worth = 1.0 + information * v[k], by_reward * overlap * overlap
+            worth += by_challenger * safety_j[k] * safety_j[k] * (whole / (1.0 + information * v_j[k]))
+            worth += by_leader * safety_i[k] * safety_i[k] * (whole / (1.0 + information * v_i[k]))
+            score[k] = worth * (information / whole)
     else:
         for k in range(len(reach)):
-            score[k] += by_challenger * safety_j[k] * safety_j[k] + by_leader * safety_i[k] * safety_i[k]
-    for k in range(len(reach)):
-        information = reach[k] * reach[k]
-        score[k] *= information / (1.0 + information * v[k])
+            overlap, information = challenging * reward_j[k] - leading * reward_i[k], reach[k] * reach[k]
+            worth = by_reward * overlap * overlap
+            worth += by_challenger * safety_j[k] * safety_j[k] + by_leader * safety_i[k] * safety_i[k]
+            score[k] = worth * (information / (1.0 + information * v[k]))
     return reached(reach, first_about_largest(score, len(reach), inst.ties)[0])
 
 

@@ -75,6 +75,8 @@ def learn(
         open_safety(memory, j)
     compare_with(inst, memory, state, i)
     of_leader = product_with(inst, memory, state, j, memory.reward.place[max(i, 0)] - 1 if i >= 0 else -1)
+    for c in range(len(memory.x)):
+        memory.x[c] = inst.X[k, c]  # of many arms the features lie far apart, and every aim asks for them
     for s in range(len(inst.R)):
         g = inst.gram_of[s]
         if s == 0 or g != inst.gram_of[s - 1]:
@@ -114,7 +116,7 @@ def learn_leads(
     The leader is asked about by the other arms; about the leader it is the challenger that asks.
     """
     estimate, levels, aims, compared = state.estimate, state.levels, memory.reward, memory.compared[0]
-    K, g, x, met = len(estimate.N), inst.gram_of[0], inst.X[k], met_by(inst, state, k, gamma, observed, 0)
+    K, g, x, met = len(estimate.N), inst.gram_of[0], memory.x, met_by(inst, state, k, gamma, observed, 0)
     i, j = state.clock[LEADER], state.clock[CHALLENGER]
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
@@ -147,7 +149,7 @@ def learn_limit(
 ) -> None:  # fmt: skip
     """The aims at limit s after a pull of arm k at level gamma, each with the weight that it takes in it.       (C5)"""
     estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
-    per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), inst.X[k], met_by(inst, state, k, gamma, observed, s)
+    per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), memory.x, met_by(inst, state, k, gamma, observed, s)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
     for n in range(aims.opened[0]):
         b, a = aims.target[n], n * each + s - 1
@@ -167,11 +169,11 @@ def refresh(inst: Instance, params: "Params", memory: "Memory", state: State, sc
     each, K, V_q = len(inst.R) - 1, len(inst.X), memory.image
     for s in range(len(inst.R)):
         if inst.gram_of[s] == g:
-            weighted_sum(inst.X, state.estimate.M[s], memory.b)
+            weighted_sum(inst.X, state.estimate.M[s], memory.x)
             aims = memory.reward if s == 0 else memory.safety
             for n in range(aims.opened[0]):
                 a = n if s == 0 else n * each + s - 1
-                refresh_aim(aims, a, scratch.A, scratch.u, V_q, memory.b)
+                refresh_aim(aims, a, scratch.A, scratch.u, V_q, memory.x)
                 forward_solve(scratch.A, V_q, scratch.u)
                 transposed_solve(scratch.A, scratch.u, memory.image2)  # V^-2 q
                 if aims.target[n] < K:

@@ -80,7 +80,7 @@ class Memory(NamedTuple):
     close: Vector  # (1,) whether the race is close enough for aims to be opened
     image: Vector  # (d,) room: V^-1 x of some arm
     image2: Vector  # (d,) room: V^-2 x of it
-    b: Vector  # (d,) room
+    x: Vector  # (d,) room: the arm that is pulled, its features side by side; else the sum of z * observation
     drift: Any  # of means that are not quite linear (W2); else an empty array
 
 
@@ -92,7 +92,7 @@ def directional(params: Params, K: int, d: int, m: int, *, nearly: bool = False)
     memory = Memory(
         ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d),
         safety=new_aims(K, safety, m, d), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
-        image2=np.zeros(d), b=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
+        image2=np.zeros(d), x=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
     )  # fmt: skip
     name = (NAME_UNKNOWN if unknown else NAME) + (NEARLY if nearly else "")
     return ConfidenceSet(
@@ -150,13 +150,10 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
             know_nothing(v, est, lower, upper, most)
             continue
         for k in range(len(est)):
-            most[k] = sqrt(max(v[k], 0.0) + c * max(v2[k], 0.0))
-        for k in range(len(est)):
-            lower[k] = est[k] - radius_low * most[k]
-        for k in range(len(est)):
-            upper[k] = est[k] + radius_high * most[k]
-        for k in range(len(est)):
-            most[k] = est[k] + radius_most * most[k]
+            length = sqrt(max(v[k], 0.0) + c * max(v2[k], 0.0))
+            lower[k] = est[k] - radius_low * length
+            upper[k] = est[k] + radius_high * length
+            most[k] = est[k] + radius_most * length
         widen_safety(inst, memory.drift, state, s, lower, upper, most)
         cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
 

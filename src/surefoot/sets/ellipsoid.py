@@ -114,13 +114,9 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
         )
         lower, upper, most = bounds.lower[s - 1], bounds.upper[s - 1], bounds.most[s - 1]
         for k in range(len(est)):
-            most[k] = width_of(radius, v[k])
-        for k in range(len(est)):
-            lower[k] = est[k] - most[k]
-        for k in range(len(est)):
-            upper[k] = est[k] + most[k]
-        for k in range(len(est)):
-            most[k] = upper[k]
+            width = width_of(radius, v[k])
+            lower[k] = est[k] - width
+            upper[k] = most[k] = est[k] + width
 
 
 @thin

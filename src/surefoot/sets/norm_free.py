@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.core.columns import multiply
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import add_information, cholesky, fill_diagonal, forward_solve, transposed_solve
 from surefoot.core.logarithm import log, log1p
@@ -78,20 +79,19 @@ def square_at(memory: Memory, s: int, log_inv_delta: float) -> float:
 @kernel
 def learn(inst: Instance, memory: Memory, k: int, gamma: float) -> None:
     """Every prior's own matrix after a pull of arm k at level gamma."""
-    x, d = inst.X[k], inst.X.shape[1]
+    x, u, d = inst.X[k], memory.u, inst.X.shape[1]
     for s in range(len(memory.log_det)):
         inverse, gain = memory.inverse[s], 0.0
+        multiply(inverse, x, u)
         for a in range(d):
-            total = 0.0
-            for b in range(d):
-                total += inverse[a, b] * x[b]
-            memory.u[a] = gamma * total
-            gain += gamma * x[a] * memory.u[a]
+            u[a] = gamma * u[a]
+            gain += gamma * x[a] * u[a]
         memory.log_det[s] += log1p(gain)
         weight = 1.0 / (1.0 + gain)
-        for a in range(d):
-            for b in range(d):
-                inverse[a, b] -= weight * memory.u[a] * memory.u[b]
+        for b in range(d):
+            row, u_b = inverse[b], u[b]
+            for a in range(d):
+                row[a] -= weight * u[a] * u_b
 
 
 @rare
@@ -110,4 +110,6 @@ def refresh(inst: Instance, params: Params, memory: Memory, state: State) -> Non
             for a in range(d):
                 memory.w[a] = 1.0 if a == b else 0.0
             forward_solve(memory.A, memory.w, memory.u)
-            transposed_solve(memory.A, memory.u, memory.inverse[s, b])
+            transposed_solve(memory.A, memory.u, memory.w)
+            for a in range(d):
+                memory.inverse[s, a, b] = memory.w[a]
