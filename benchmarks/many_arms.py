@@ -7,7 +7,7 @@ Three worlds: in `random` all arms are of one length, and while little is known 
 `settings` a few stand out, as in a table of settings most of which do little; in `rival` two are close to each other,
 as in the paper's instance, and nearly all pulls are of the few arms that tell these two apart (no limit comes near).
 
-python benchmarks/many_arms.py [--only 10000x64] [--seconds 20]   measures, into many_arms.json beside this file
+python benchmarks/many_arms.py [--only 10000x64] [--seconds 100]   measures, into many_arms.json beside this file
 python benchmarks/many_arms.py --table                            what was measured, into README and docs, with a plot
 """
 
@@ -20,6 +20,7 @@ import argparse  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
+from threading import Timer  # noqa: E402
 from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -28,7 +29,9 @@ from readme import put_into, put_into_readme  # noqa: E402
 
 import surefoot as sf  # noqa: E402
 from surefoot.core.layout import side_by_side  # noqa: E402
+from surefoot.core.loop import NEVER  # noqa: E402
 from surefoot.core.records import new_records  # noqa: E402
+from surefoot.core.types import ROUND  # noqa: E402
 from surefoot.live.model_checks import simulated_watch  # noqa: E402
 from surefoot.policies import Policy  # noqa: E402
 from surefoot.policies.bound import faced, play_of  # noqa: E402
@@ -73,24 +76,22 @@ def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: f
     play = play_of(found, response, watch)
     inst, truth, room = side_by_side((found.inst, response.truth, response.room))[1]
     state, work, cancel = found.new_state(), found.new_work(), np.zeros(1, np.int64)
+    records = new_records(1, len(inst.X))
 
-    def played(rounds: int) -> tuple[int, float]:
-        records = new_records(1, len(inst.X))
-        begin = time.perf_counter()
+    def play_up_to(rounds: int) -> None:
         play(inst, found.plan.rules, truth, room, watch.new(), 1, 0, rounds, state, work, records, cancel)
-        return int(records.pulls[0]), time.perf_counter() - begin
 
-    played(2)  # compiled before the clock starts
-    rounds, made, seconds = 256, 0, 0.0
-    while seconds < budget / 4:  # longer and longer, since nobody knows how long a run is
-        rounds *= 4
-        made, seconds = played(rounds)
-        if made < rounds:
-            break
-    missed, tried = int(state.estimate.columns.missed.sum()), int(state.estimate.tried[0])
+    play_up_to(2)  # compiled before the clock starts
+    timer = Timer(budget, cancel.__setitem__, (0, 1))
+    timer.start()
+    begin = time.perf_counter()
+    play_up_to(NEVER)
+    seconds, whole = time.perf_counter() - begin, not cancel[0]
+    timer.cancel()
+    made, missed = int(state.clock[ROUND]), int(state.estimate.columns.missed.sum())
     return {
-        "rounds": made, "whole": made < rounds, "us": 1e6 * seconds / made, "missed_a_round": missed / made,
-        "tried": tried, "facing_s": facing,
+        "rounds": made, "whole": whole, "us": 1e6 * seconds / made, "missed_a_round": missed / made,
+        "tried": int(state.estimate.tried[0]), "facing_s": facing,
     }  # fmt: skip
 
 
@@ -195,7 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="sizes such as 10000x64: the rows that are measured again")
     parser.add_argument("--worlds", nargs="*", choices=WORLDS, default=list(WORLDS))
-    parser.add_argument("--seconds", type=float, default=8.0, help="budget of each run")
+    parser.add_argument("--seconds", type=float, default=40.0, help="after which a run is cut off")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true", help="write what was measured into README and docs")
     options = parser.parse_args()
