@@ -7,7 +7,7 @@ numbers.
 
 from math import inf
 
-from surefoot.core.kernel import float_bits, float_of_bits, kernel, rare, thin
+from surefoot.core.kernel import float_bits, float_of_bits, kernel, thin
 from surefoot.core.types import NULL, Vector
 
 LONG = 64  # values from which it pays to compare words
@@ -21,13 +21,13 @@ def ordered(word: int) -> int:
     return word ^ ((word >> 63) & MAGNITUDE)
 
 
-@rare
+@kernel
 def largest_word(values: Vector) -> int:
-    """The word of the largest value; the least word where none is a number. The two zeros are equal."""
+    """The word of the largest value; what is not a number counts as -inf, and the two zeros are equal."""
     most = LEAST
     for k in range(len(values)):
-        word = ordered(float_bits(values[k] + 0.0))
-        most = max(most, word if values[k] == values[k] else LEAST)
+        value = values[k] if values[k] == values[k] else -inf
+        most = max(most, ordered(float_bits(value + 0.0)))
     return most
 
 
@@ -48,9 +48,9 @@ def first_largest(values: Vector, count: int) -> tuple[int, float]:
         found = largest_word(values[first : min(first + BLOCK, count)])
         block = first if found > word else block
         word = max(found, word)
-    largest = float_of_bits(ordered(word)) if word > LEAST else -inf
-    if largest > -inf:
-        best, most = block, largest
+    most = float_of_bits(ordered(word))
+    if most > -inf:
+        best = block
         while values[best] != most:
             best += 1
     return best, most
