@@ -23,7 +23,7 @@ from surefoot.core.stored_parts import MADE_OF, PartLibrary, StoredParts, kept_i
 
 __all__ = ["SHORT", "LoopCompiler", "Part", "PartCompiler", "counted", "kept_in", "seldom_tidied"]
 SHORT = "__surefoot_short__"  # the mark of a loop over a few arms
-PLAIN = 1  # of three levels of optimisation: for loops over a few arms the others find nothing more
+PLAIN, FULL = 1, 3  # levels of optimisation: for loops over a few arms the others find nothing more than the first
 SELDOM = 50_000  # new objects between two looks for those that nobody needs any more
 
 
@@ -42,16 +42,17 @@ class Part(CPUDispatcher):
 class LoopLibrary(JITCodeLibrary):
     """The code of a loop with all parts that it reaches."""
 
-    short = False  # whether it goes over a few arms only
+    short = False  # whether its loops go over a few arms only
 
     def _optimize_final_module(self) -> None:
-        """For a few arms without code that takes several of them at once, or writes rounds of a loop side by side: to
-        find out that there are too few for it costs more than going over them, and it is half of what is compiled."""
-        if not self.short:
-            super()._optimize_final_module()
-            return
-        tuning = binding.create_pipeline_tuning_options(speed_level=PLAIN)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+        """Rounds of a loop are never written side by side: that makes none of them quicker, and was half of what there
+        was to compile. Code that takes several arms at once is left out too where there are few: to find out that they
+        are too few for it costs more than going over them."""
+        tuning = binding.create_pipeline_tuning_options(speed_level=PLAIN if self.short else FULL)
+        tuning.loop_vectorization, tuning.slp_vectorization, tuning.loop_unrolling = not self.short, False, False
+        if not self.short:  # brings loops into the form in which more of them take several arms at once
+            first, settings = self._codegen._module_pass_manager(loop_vectorize=False, opt=0, cost="cheap")
+            first.run(self._final_module, settings)
         settings = binding.create_pass_builder(self._codegen._tm, tuning)
         settings.getModulePassManager().run(self._final_module, settings)
 
