@@ -16,7 +16,7 @@ from surefoot.core.kernel import kernel, thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Ball, Indices, Instance, Matrix, Vector
 
-IMAGES = 16_384  # numbers that stay at hand while the widths of some arms are computed anew
+IMAGES = 65_536  # numbers that stay at hand while the widths of some arms are computed anew
 CANCELLED = 1e-2  # of a square that was computed anew: a hundredth of it has lost two digits, its square four
 
 
@@ -64,7 +64,7 @@ def new_scratch(inst: Instance) -> Scratch:
     """Room of the right size."""
     K, d = inst.X.shape
     second = K if inst.fades.any() else 0
-    images = (d + 1, max(IMAGES // (d + 1), 8)) if inst.few_columns else (K, d)
+    images = (d + 1, min(max(IMAGES // (d + 1), 8), K)) if inst.few_columns else (K, d)
     return Scratch(
         np.zeros((d, d)), np.zeros((d, d)), np.zeros(images), np.zeros(d), np.zeros(d), np.zeros(K), np.zeros(second)
     )  # fmt: skip
