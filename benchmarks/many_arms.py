@@ -211,7 +211,7 @@ def main() -> None:
                 keep(options.out, row, machine())
     if options.table:
         report = json.loads(options.out.read_text())
-        put_into_readme("many-arms", markdown(report, ("random",)))
+        put_into_readme("many-arms", markdown(report, ("random", "rival")))
         put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
         plotted(report["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
