@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
+from surefoot.cli import init as cli_init
 from surefoot.cli import main
 
 ARMS = 'name,speed,flow\nslow,1.0,0.2\nfast,2.0,0.1\n"both, ""tuned""",1.5,0.4\n'
@@ -209,6 +210,18 @@ def test_ctrl_c_at_a_question_writes_nothing(tmp_path: Path) -> None:
     assert status == 130, seen
     assert "Nothing was written" in seen
     assert not (tmp_path / "arms.toml").exists()
+
+
+def test_ctrl_c_between_two_questions_writes_nothing_either(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer is being looked at, and nobody waits for the next one yet."""
+
+    def pressed(*arguments: Any, **more: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_init, "answered", pressed)
+    status, _, said = here("init", "arms.csv")
+    assert status == 130
+    assert "Nothing was written" in said
 
 
 @pytest.mark.parametrize(

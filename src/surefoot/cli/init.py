@@ -12,6 +12,7 @@ from typing import TypeVar
 import typer
 
 from surefoot.characters import visible
+from surefoot.cli.interruption import telling
 from surefoot.cli.new_problem import Stated, StatedLimit, written
 from surefoot.cli.output import Output
 from surefoot.errors import ABSENT, InvalidInput, SurefootError, counted
@@ -24,6 +25,7 @@ from surefoot.problem.units import checked_unit
 
 SIDES = {"at most": "at_most", "<=": "at_most", "at least": "at_least", ">=": "at_least"}
 Answer = TypeVar("Answer")
+NOTHING_WRITTEN = "Nothing was written."
 TWICE = "Say one of them: --at-most, or --at-least."
 NONE = "none"  # the answer of one who has nothing that must keep a limit: Enter alone shall not say so
 
@@ -58,10 +60,11 @@ def init(output: Output, arms: Path, out: Path | None, force: bool, given: Answe
     table = arms_typed(arms)
     if sys.stdin.isatty() and not output.json:
         typer.echo(f"{counted(len(table.names), 'arm')} of {counted(table.features.shape[1], 'feature')}.", err=True)
-    try:
-        stated = answered(given, table, asks=sys.stdin.isatty() and not output.json)
-    except typer.Abort:
-        raise KeyboardInterrupt("Nothing was written.") from None
+    with telling(NOTHING_WRITTEN):  # also between two questions, and while something is imported for one
+        try:
+            stated = answered(given, table, asks=sys.stdin.isatty() and not output.json)
+        except (typer.Abort, KeyboardInterrupt):
+            raise KeyboardInterrupt(NOTHING_WRITTEN) from None
     content = written(stated, arms, place, table)
     try:
         Problem.from_dict(tomllib.loads(content), folder=place.parent)
