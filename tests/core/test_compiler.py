@@ -70,6 +70,23 @@ def test_a_loop_over_a_few_arms_is_compiled_apart_and_gives_the_same() -> None:
     assert short.__name__ != long.__name__  # on disk too
 
 
+@kernel
+def doubled(x: Any, out: Any) -> None:
+    for k in range(len(x)):
+        out[k] = 2.0 * x[k]
+
+
+def test_only_a_loop_over_many_arms_takes_several_at_once(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path))  # what is read from disk no longer shows how it was made
+    x, out = np.arange(40.0), np.zeros(40)
+    for short in (True, False):
+        entry = compiled(doubled, {}, "doubled", short=short)
+        entry(x, out)
+        assert (out == 2.0 * x).all()
+        (code,) = entry._dispatcher.inspect_llvm().values()
+        assert (" x double>" in code) is not short
+
+
 def test_the_same_parts_are_bound_once() -> None:
     assert compiled(template, {"chosen": one_more}, "t") is compiled(template, {"chosen": one_more}, "other label")
 

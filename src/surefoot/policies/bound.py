@@ -28,7 +28,7 @@ Announce = Callable[[str, int], Any]  # what to show while something is compiled
 
 TIES = 1e-6  # where effects are stated without units: even coordinates have seven digits or so, and what is equal
 # there in truth (as many arms as dimensions are all equally long) is not to be told apart by the units of the features
-A_FEW = 12  # arms: up to here loops take one at a time (benchmarks/forms.py)
+A_FEW = 12  # arms: up to here loops take one at a time (docs/decisions/0027-small-rounds.md)
 ROUNDING = 1e-9  # of a product that is formed in another order
 
 
