@@ -56,7 +56,7 @@ def test_room_is_made_for_some_thousands_of_aims_and_not_for_all_arms(monkeypatc
     monkeypatch.setattr(directional, "MOST_OPEN", 7)
     _, problem = crowd(40)
     late, at_once = (faced(sf.SafeGap(opening=opening), problem).new_state().sets for opening in ("late", "at-once"))
-    assert (len(late.reward.target), len(late.safety.target), len(late.safety.q)) == (7, 7, 14)
+    assert (len(late.reward.target), len(late.safety.target), len(late.safety.sums.q)) == (7, 7, 14)
     assert (len(at_once.reward.target), len(at_once.safety.target)) == (41, 40)
     _, low = safety_boundaries(problem, False)
     assert low.shape == (2, 7, 3)

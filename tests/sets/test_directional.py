@@ -12,8 +12,9 @@ from surefoot.core.learn import refresh
 from surefoot.core.parts import ball_of, bound_leads, bound_safety
 from surefoot.core.state import copy_words, remember_race
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND
+from surefoot.sets import aim_sums, norm_free
 from surefoot.sets import directional as directional_module
-from surefoot.sets import norm_free
+from surefoot.sets.aim_sums import read_sum
 from surefoot.sets.directional import FAR, NEAR, Params, cut_lead, directional, furthest
 from surefoot.sets.mixtures import boundary, half_normal
 from workbench import Bench, bench
@@ -96,6 +97,12 @@ both_forms = pytest.mark.parametrize("few", FORMS.values(), ids=FORMS)
 both_openings = pytest.mark.parametrize("at_once", OPENINGS.values(), ids=OPENINGS)
 
 
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a dozen aims fill several."""
+    monkeypatch.setattr(aim_sums, "TILE", 4)
+
+
 def lowest(s: int, n: int, at_once: bool) -> Any:
     """The boundary from below of limit s at the arm that was opened n-th, counted from 1."""
     return half_normal(0.001 / (1 if at_once else n), 0.1, 0.5 * s)
@@ -120,7 +127,9 @@ def aimed(
     low = np.array([[lowest(s, place, at_once) for place in places] for s in signals])
     return bench(
         X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6), few_columns=few,
-        sets=lambda _: directional(Params(ball, reward, high, low, 25.0, within, 0.1, at_once), K, d, limits),
+        sets=lambda _: directional(
+            Params(ball, reward, high, low, 25.0, within, 0.1, at_once), K, d, limits, many=few
+        ),
     )  # fmt: skip
 
 
@@ -218,11 +227,17 @@ class Diary:
 
     def row(self, a: int) -> tuple[Any, int]:
         """Where aim a is kept; -1 where it is not open."""
-        K, m = len(self.inst.X), len(self.inst.R) - 1
+        K = len(self.inst.X)
         if a <= K:
             return self.memory.reward, self.reward.index(a) if a in self.reward else -1
         s, k = divmod(a - K - 1, K)
-        return self.memory.safety, self.safety.index(k) * m + s if k in self.safety else -1
+        return self.memory.safety, s * self.safety_room + self.safety.index(k) if k in self.safety else -1
+
+    def summed(self, aims: Any, row: int) -> Any:
+        """q of the aim in that row."""
+        (e, n), q = divmod(row, len(aims.target)), np.zeros(self.inst.X.shape[1])
+        self.here.plain(read_sum)(aims.sums, e, row, n, q)
+        return q
 
     def taken(self) -> Any:
         """The weights of the last pull, as the aims have them; 0 where none is open."""
@@ -278,7 +293,7 @@ class Diary:
                 assert not h.any()
                 continue
             np.testing.assert_allclose(aims.information[n], h @ h, **close)
-            np.testing.assert_allclose(aims.q[n], q, **close)
+            np.testing.assert_allclose(self.summed(aims, n), q, **close)
             if not self.spanned:
                 continue
             once, twice = self.inverse() @ q, self.inverse() @ self.inverse() @ q
@@ -531,10 +546,11 @@ def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int)
     for k in range(2):
         here.absorb(state, work, k, 1.0, [0.0, 0.0])  # now V = I
     memory, params, aims = state.sets, here.inst.sets, state.sets.reward
-    aims.information[1], aims.q[1] = information, [0.0, 3.0]  # y = x_2
+    aims.information[1], aims.sums.q[1] = information, [0.0, 3.0]  # y = x_2
     aims.own[1], aims.own2[1], aims.fit[1], aims.fit2[1] = 3.0, 3.0, 9.0, 9.0
     found = here.plain(ball_of)(here.inst, state, 0)
-    here.plain(cut_lead)(here.inst, params, memory, state, found, work.bounds, np.ones(2), NULL, 0.0, 1)
+    columns = state.estimate.columns.values[0, 0], state.estimate.columns.second[0, 0]
+    here.plain(cut_lead)(here.inst, params, memory, state, found, work.bounds, np.ones(2), NULL, 0.0, *columns, 1)
     wanted = (near, far)[row].at(information, 1.0) / 3.0
     assert work.bounds.lead[1] == pytest.approx(wanted, abs=1e-3)
     assert abs((near, far)[1 - row].at(information, 1.0) / 3.0 - wanted) > 1e-2

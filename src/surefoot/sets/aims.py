@@ -11,13 +11,14 @@ what x and q have in common with the arm that is pulled: two inner products of q
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import dot, forward_solve, transposed_solve
 from surefoot.core.types import Indices, Matrix, Vector
+from surefoot.sets.aim_sums import add_step, new_rows, new_tiles, read_sum
 
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
@@ -28,25 +29,31 @@ class Aims(NamedTuple):
     place: Indices  # (targets,) when the target was opened, counted from 1; 0 while it is not
     target: Indices  # (room,) the targets in the order of opening
     opened: Indices  # (1,) how many are open
-    q: Matrix  # (room * each, d) sum of weight * z
-    own: Vector  # (room * each,) x . V^-1 q of the target's arm, and 0 where the target is no arm
-    own2: Vector  # (room * each,) x . V^-2 q of it
-    rival: Vector  # (room * each,) x . V^-1 q of the arm that it is compared with, where it is compared with one
-    rival2: Vector  # (room * each,) x . V^-2 q of that
-    fit: Vector  # (room * each,) q . V^-1 q
-    fit2: Vector  # (room * each,) q . V^-2 q
-    information: Vector  # (room * each,) sum of squared weights
-    value: Vector  # (room * each,) sum of weight * observation
-    rest: Vector  # (room * each,) that sum less q . estimate: what the estimate does not explain
-    weight: Vector  # (room * each,) weights in the last pull
+    sums: Any  # q = sum of weight * z of each; see sets.aim_sums
+    # (each * room,), those at the first signal first:
+    own: Vector  # x . V^-1 q of the target's arm, and 0 where the target is no arm
+    own2: Vector  # x . V^-2 q of it
+    rival: Vector  # x . V^-1 q of the arm that it is compared with, where it is compared with one
+    rival2: Vector  # x . V^-2 q of that
+    fit: Vector  # q . V^-1 q
+    fit2: Vector  # q . V^-2 q
+    information: Vector  # sum of squared weights
+    value: Vector  # sum of weight * observation
+    rest: Vector  # that sum less q . estimate: what the estimate does not explain
+    weight: Vector  # weights in the last pull
 
 
-def new_aims(targets: int, room: int, each: int, d: int) -> Aims:
-    """Nothing open yet."""
-    rows = room * each
-    numbers = [np.zeros(rows) for _ in range(10)]
-    place, target = np.zeros(targets, np.int64), np.zeros(room, np.int64)
-    return Aims(place, target, np.zeros(1, np.int64), np.zeros((rows, d)), *numbers)
+def new_aims(targets: int, room: int, each: int, d: int, many: bool) -> Aims:
+    """Nothing open yet; `many` says in which form sums are held."""
+    numbers = [np.zeros(each * room) for _ in range(10)]
+    place, target, sums = np.zeros(targets, np.int64), np.zeros(room, np.int64), new_tiles if many else new_rows
+    return Aims(place, target, np.zeros(1, np.int64), sums(room, each, d), *numbers)
+
+
+@thin
+def row_of(aims: Aims, e: int, n: int) -> int:
+    """Where the numbers of aim n at signal e are."""
+    return e * len(aims.target) + n
 
 
 @thin
@@ -103,12 +110,12 @@ class Moved(NamedTuple):
 
 
 @kernel
-def take_in(aims: Aims, a: int, met: Met, x: Vector, weight: float, before: float, before2: float) -> Moved:
-    """Aim a after a pull of the arm x with this weight: all but its products with other arms, and how these move.
-
-    The other two are its along and along2 before the pull.
-    """
-    step, q = met.gamma * weight, aims.q[a]
+def take_in(
+    aims: Aims, e: int, n: int, met: Met, x: Vector, weight: float, before: float, before2: float
+) -> Moved:  # fmt: skip
+    """Aim n at signal e after a pull of the arm x with this weight: all but its products with other arms, and how these
+    move. The other two are its along and along2 before the pull."""
+    step, a = met.gamma * weight, row_of(aims, e, n)
     now, now2 = before + step * met.v, before2 + step * met.v2  # with what the pull adds to q
     aims.weight[a] = weight
     aims.information[a] += weight * weight
@@ -116,8 +123,7 @@ def take_in(aims: Aims, a: int, met: Met, x: Vector, weight: float, before: floa
     aims.value[a] += weight * met.observed
     aims.fit[a] += step * (before + now) - met.share * now * now
     aims.fit2[a] += step * (before2 + now2) + met.share * now * (met.share * met.v2 * now - 2.0 * now2)
-    for c in range(len(x)):
-        q[c] += step * x[c]
+    add_step(aims.sums, e, a, n, step, x)
     return Moved(step - met.share * now, met.share * (now2 - met.share * met.v2 * now))
 
 
@@ -134,9 +140,12 @@ def turned2(product: float, moved: Moved, overlap: float, overlap2: float) -> fl
 
 
 @kernel
-def refresh_aim(aims: Aims, a: int, C: Matrix, u: Vector, w: Vector, b: Vector) -> None:
-    """Aim a anew, by the factor C of V; b is the sum of z * observation. V^-1 q is left in w, and u is room."""
-    forward_solve(C, aims.q[a], u)
+def refresh_aim(aims: Aims, e: int, n: int, C: Matrix, u: Vector, w: Vector, b: Vector) -> None:
+    """Aim n at signal e anew, by the factor C of V; b is the sum of z * observation. V^-1 q is left in w, and u is
+    room."""
+    a = row_of(aims, e, n)
+    read_sum(aims.sums, e, a, n, w)
+    forward_solve(C, w, u)
     transposed_solve(C, u, w)
     aims.rest[a] = aims.value[a] - dot(w, b)
     aims.fit[a], aims.fit2[a] = dot(u, u), dot(w, w)

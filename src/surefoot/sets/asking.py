@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 from surefoot.core.estimate import column, diagonal, image, image_twice, second_column, second_diagonal, square_of
 from surefoot.core.kernel import kernel, rare
-from surefoot.core.linear import dot, forward_solve, long_dot, transposed_solve, weighted_sum
+from surefoot.core.linear import dot, forward_solve, transposed_solve, weighted_sum
 from surefoot.core.state import Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
-from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, take_in, turned, turned2, weight_of
+from surefoot.sets.aim_sums import along2_of, along_of, end_pull, meet, read_sum
+from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, row_of, take_in, turned, turned2, weight_of
 from surefoot.sets.deviations import count_level
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
@@ -51,9 +52,10 @@ def compare_anew(inst: Instance, memory: "Memory", state: State, i: int) -> None
     aims, g = memory.reward, inst.gram_of[0]
     image(inst, state.estimate, g, i, memory.image)
     image_twice(state.estimate, g, memory.image, memory.image2)
+    meet(aims.sums, 0, aims.opened[0], memory.image, memory.image2)
     for n in range(aims.opened[0]):
-        aims.rival[n] = long_dot(aims.q[n], memory.image)
-        aims.rival2[n] = long_dot(aims.q[n], memory.image2)
+        aims.rival[n] = along_of(aims.sums, n, n, memory.image)
+        aims.rival2[n] = along2_of(aims.sums, n, n, memory.image2)
     memory.compared[0] = i
 
 
@@ -86,6 +88,8 @@ def learn(
             learn_leads(inst, memory, state, k, gamma, observed[0], of_leader)
         else:
             learn_limit(inst, memory, state, k, gamma, observed[s], s)
+    end_pull(memory.reward.sums, memory.reward.opened[0], memory.x)
+    end_pull(memory.safety.sums, memory.safety.opened[0], memory.x)
 
 
 @rare
@@ -94,7 +98,8 @@ def product_with(inst: Instance, memory: "Memory", state: State, j: int, n: int)
     if j < 0 or n < 0:
         return 0.0
     image(inst, state.estimate, inst.gram_of[0], j, memory.image)
-    return dot(memory.reward.q[n], memory.image)
+    read_sum(memory.reward.sums, 0, n, n, memory.image2)
+    return dot(memory.image2, memory.image)
 
 
 @kernel
@@ -121,9 +126,10 @@ def learn_leads(
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
     column_i, column_j = column(inst, estimate, g, max(i, 0)), column(inst, estimate, g, max(j, 0))
+    meet(aims.sums, 0, aims.opened[0], memory.image, memory.image2)
     for n in range(aims.opened[0]):
-        a, q = aims.target[n], aims.q[n]
-        before, before2 = long_dot(q, memory.image), long_dot(q, memory.image2)
+        a = aims.target[n]
+        before, before2 = along_of(aims.sums, n, n, memory.image), along2_of(aims.sums, n, n, memory.image2)
         rival = j if a == i else i
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
         x_a, level_a = (a, levels.high[a]) if a < K else (x_b, 0.0)
@@ -134,7 +140,7 @@ def learn_leads(
         along = level_a * aims.own[n] - level_b * (of_leader if a == i else aims.rival[n])
         common = level_a * column_k[x_a] - level_b * column_k[x_b]
         weight = weight_of(aims.information[n], gamma, per_round, square, common, along, before)
-        moved = take_in(aims, n, met, x, weight, before, before2)
+        moved = take_in(aims, 0, n, met, x, weight, before, before2)
         if a < K:
             aims.own[n] = turned(aims.own[n], moved, column_k[a])
             aims.own2[n] = turned2(aims.own2[n], moved, column_k[a], second_k[a])
@@ -148,14 +154,15 @@ def learn_limit(
     inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, s: int
 ) -> None:  # fmt: skip
     """The aims at limit s after a pull of arm k at level gamma, each with the weight that it takes in it.       (C5)"""
-    estimate, aims, each, g = state.estimate, memory.safety, len(inst.R) - 1, inst.gram_of[s]
+    estimate, aims, e, g = state.estimate, memory.safety, s - 1, inst.gram_of[s]
     per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), memory.x, met_by(inst, state, k, gamma, observed, s)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
+    meet(aims.sums, e, aims.opened[0], memory.image, memory.image2)
     for n in range(aims.opened[0]):
-        b, a = aims.target[n], n * each + s - 1
-        before, before2 = long_dot(aims.q[a], memory.image), long_dot(aims.q[a], memory.image2)
+        b, a = aims.target[n], row_of(aims, e, n)
+        before, before2 = along_of(aims.sums, a, n, memory.image), along2_of(aims.sums, a, n, memory.image2)
         weight = weight_of(aims.information[a], gamma, per_round, v[b], column_k[b], aims.own[a], before)
-        moved = take_in(aims, a, met, x, weight, before, before2)
+        moved = take_in(aims, e, n, met, x, weight, before, before2)
         aims.own[a] = turned(aims.own[a], moved, column_k[b])
         aims.own2[a] = turned2(aims.own2[a], moved, column_k[b], second_k[b])
 
@@ -166,14 +173,14 @@ def refresh(inst: Instance, params: "Params", memory: "Memory", state: State, sc
     refresh_uncut(inst, params.ball, memory.ball, state)
     if state.estimate.spanned[g] == 0:
         return
-    each, K, V_q = len(inst.R) - 1, len(inst.X), memory.image
+    K, V_q = len(inst.X), memory.image
     for s in range(len(inst.R)):
         if inst.gram_of[s] == g:
             weighted_sum(inst.X, state.estimate.M[s], memory.x)
-            aims = memory.reward if s == 0 else memory.safety
+            aims, e = (memory.reward, 0) if s == 0 else (memory.safety, s - 1)
             for n in range(aims.opened[0]):
-                a = n if s == 0 else n * each + s - 1
-                refresh_aim(aims, a, scratch.A, scratch.u, V_q, memory.x)
+                a = row_of(aims, e, n)
+                refresh_aim(aims, e, n, scratch.A, scratch.u, V_q, memory.x)
                 forward_solve(scratch.A, V_q, scratch.u)
                 transposed_solve(scratch.A, scratch.u, memory.image2)  # V^-2 q
                 if aims.target[n] < K:

@@ -18,10 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.core.columns import are_many
 from surefoot.core.estimate import (
+    column,
     diagonal,
+    second_column,
     second_diagonal,
-    squared_image,
+    square_of,
     squared_norm,
     width_of,
 )
@@ -30,7 +33,8 @@ from surefoot.core.passes import first_largest
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
-from surefoot.sets.aims import Aims, new_aims, open_aim
+from surefoot.sets.aim_sums import ROWS, TILES
+from surefoot.sets.aims import Aims, new_aims, open_aim, row_of
 from surefoot.sets.asking import begin, compare_with, learn, refresh
 from surefoot.sets.boundaries import growth
 from surefoot.sets.deviations import (
@@ -84,21 +88,26 @@ class Memory(NamedTuple):
     drift: Any  # of means that are not quite linear (W2); else an empty array
 
 
-def directional(params: Params, K: int, d: int, m: int, *, nearly: bool = False) -> ConfidenceSet:
+def directional(
+    params: Params, K: int, d: int, m: int, *, nearly: bool = False, many: bool | None = None
+) -> ConfidenceSet:  # fmt: skip
     """The set with these parameters for K arms in d dimensions and m limits; wider where means are only nearly
-    linear, by what the instance says of that."""
+    linear, by what the instance says of that. `many` says how sums are held, if not as the number of arms does."""
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
-    unknown = isinstance(params.ball.mixture, Mixture)
+    unknown, many = isinstance(params.ball.mixture, Mixture), are_many(K) if many is None else many
     memory = Memory(
-        ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d),
-        safety=new_aims(K, safety, m, d), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
+        ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d, many),
+        safety=new_aims(K, safety, m, d, many), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
         image2=np.zeros(d), x=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
     )  # fmt: skip
     name = (NAME_UNKNOWN if unknown else NAME) + (NEARLY if nearly else "")
     return ConfidenceSet(
         name, AT_ONCE if params.at_once else LATE, params, memory,
         bound_safety=bound_safety, bound_leads=bound_leads, begin=begin, learn=learn, refresh=refresh, ball=ball,
-        parts={**(UNKNOWN_NOISE if unknown else KNOWN_NOISE), **(NEARLY_LINEAR if nearly else LINEAR)},
+        parts={
+            **(UNKNOWN_NOISE if unknown else KNOWN_NOISE), **(NEARLY_LINEAR if nearly else LINEAR),
+            **(TILES if many else ROWS),
+        },
         noise=noise if unknown else stated_noise, learns_noise=unknown, bears_error=nearly,
     )  # fmt: skip
 
@@ -176,11 +185,11 @@ def cut_safety(
 
     Not of an arm that the ellipsoid already shows to be safe at full level: no aim could raise that.
     """
-    estimate, aims, each = state.estimate, memory.safety, len(inst.R) - 1
+    estimate, aims = state.estimate, memory.safety
     g, c, low_table = inst.gram_of[s], params.ball.prior[s], params.low[s - 1]
     v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
     for n in range(aims.opened[0]):
-        k, a = aims.target[n], n * each + s - 1
+        k, a = aims.target[n], row_of(aims, s - 1, n)
         if bounds.lower[s - 1, k] >= inst.eta0[s - 1] + inst.within[s]:
             continue
         square = max(v[k], 0.0) + c * max(v2[k], 0.0)
@@ -225,11 +234,13 @@ def bound_leads(
         bounds.room[i] = bounds.lead[i]
     far, uncut_lead = first_largest(bounds.room, K + 1)
     compare_with(inst, memory, state, i)
+    x_i = max(i, 0)
+    column_i, second_i = column(inst, state.estimate, found.g, x_i), second_column(inst, state.estimate, found.g, x_i)
     largest, cut = uncut_lead, False
     for n in range(aims.opened[0] if found.radius < inf else 0):  # of nothing known no half-space cuts anything off
         j = aims.target[n]
         if bounds.lead[j] > largest and j != i:
-            cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, n)
+            cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, column_i, second_i, n)
             if bounds.lead[j] > largest:
                 largest, cut = bounds.lead[j], True
     memory.close[0] = 1.0 if is_close(inst, params, memory, state, levels, i, level_i, far) else 0.0
@@ -259,14 +270,14 @@ def is_close(
 @kernel
 def cut_lead(
     inst: Instance, params: Params, memory: Memory, state: State, found: Ball, bounds: Bounds, levels: Vector, i: int,
-    level_i: float, n: int,
+    level_i: float, column_i: Vector, second_i: Vector, n: int,
 ) -> None:  # fmt: skip
-    """Cuts the lead of the arm, or of the null pull, that aim n asks about.                                 (C6)"""
+    """Cuts the lead of the arm, or of the null pull, that aim n asks about; the columns are the leader's.       (C6)"""
     estimate, aims, K, x_i, c = state.estimate, memory.reward, len(levels), max(i, 0), found.prior
-    j = aims.target[n]
+    v, v2, j = diagonal(estimate, found.g), second_diagonal(estimate, found.g), aims.target[n]
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
-    square = squared_norm(inst, estimate, found.g, x_j, level_j, x_i, level_i)
-    square += c * squared_image(inst, estimate, found.g, x_j, level_j, x_i, level_i)
+    square = square_of(level_j, v[x_j], level_i, v[x_i], column_i[x_j])
+    square += c * square_of(level_j, v2[x_j], level_i, v2[x_i], second_i[x_j])
     along = level_j * (aims.own[n] + c * aims.own2[n]) - level_i * (aims.rival[n] + c * aims.rival2[n])
     fit = aims.fit[n] + c * aims.fit2[n]
     row = NEAR if aims.information[n] >= params.switch else FAR  # for differences of a few epsilon, or early larger
