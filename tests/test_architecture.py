@@ -129,6 +129,7 @@ MARKS = {"kernel", "rare", "thin"}
 KNOWS_THE_COMPILER = {
     "core/compiler": {"numba", "llvmlite"},
     "core/linking": {"numba", "llvmlite"},
+    "core/instructions": {"numba", "llvmlite"},
     "core/stored_parts": {"numba", "llvmlite"},
     "core/device": {"numba", "llvmlite"},
     "core/device_instructions": {"numba", "llvmlite"},

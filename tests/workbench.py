@@ -89,7 +89,7 @@ def bench(X: Any, *, sets: Callable[[Any], ConfidenceSet] = ellipsoid.ellipsoid,
             np.empty(0), np.ones(K),
         ),
         epsilon=table["epsilon"], regularization=grams.matrix, log_det=grams.log_det, gram_of=grams.of,
-        fades=grams.fades, few_columns=table["few_columns"], sets=found.params,
+        fades=grams.fades, few_columns=table["few_columns"], sets=found.params, board=np.zeros(0, np.int64),
     )  # fmt: skip
     return Bench(inst, grams, found)
 

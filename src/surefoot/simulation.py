@@ -19,7 +19,8 @@ from surefoot.live.pulls import Pull
 from surefoot.live.session import Session
 from surefoot.played import Traces
 from surefoot.policies import Policy, check_policy
-from surefoot.policies.bound import Faced, faced, play_of
+from surefoot.policies.bound import Faced, faced, hand_of, play_of
+from surefoot.policies.threads import hands_for_runs, helped
 from surefoot.problem import Problem
 from surefoot.problem.checks import check_count, check_seed, check_workers, number
 from surefoot.progress import compiling, one_bar
@@ -120,9 +121,11 @@ def finished_chunks(
     """The records of each chunk as soon as it is done; ends early, in peace, on Ctrl-C."""
     from joblib import Parallel, delayed
 
-    cancel = np.zeros(1, np.int64)
+    cancel, hands = np.zeros(1, np.int64), hands_for_runs(workers, min(workers, len(starts)))
+    hand = hand_of(found) if hands > 0 else None
     tasks = (
-        delayed(played)(play, found, response, watch, seed, max_pulls, start, count, cancel) for start, count in starts
+        delayed(played)(play, found, response, watch, seed, max_pulls, start, count, cancel, hand, hands)
+        for start, count in starts
     )
     try:
         # Threads: compiled code runs without the interpreter's lock, and nothing has to be sent anywhere.
@@ -135,13 +138,14 @@ def finished_chunks(
 
 def played(
     play: Any, found: Faced, response: Response, watch: Watch, seed: int, max_pulls: int, start: int, count: int,
-    cancel: Indices,
+    cancel: Indices, hand: Any = None, hands: int = 0,
 ) -> tuple[int, Records]:  # fmt: skip
-    """The records of one chunk."""
+    """The records of one chunk; with helpers, where there are fewer runs than workers and many arms."""
     records = new_records(count, len(found.inst.X))
     inst, truth, room = side_by_side((found.inst, response.truth, response.room))[1]
     state, work = found.new_state(), found.new_work()
-    play(inst, found.plan.rules, truth, room, watch.new(), seed, start, max_pulls, state, work, records, cancel)
+    with helped(hand, inst, state, work, hands):
+        play(inst, found.plan.rules, truth, room, watch.new(), seed, start, max_pulls, state, work, records, cancel)
     return start, records
 
 

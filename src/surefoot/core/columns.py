@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.core.crew import HANDS, put_up, taken, taken_after, wait_for
 from surefoot.core.kernel import bound_in, kernel, rare, thin
-from surefoot.core.linear import dot, multiply_arms, multiply_arms_twice
+from surefoot.core.linear import dot, multiply_arms, multiply_arms_twice, stretches
 from surefoot.core.types import Indices, Instance, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said whether all columns are held: run it through core.loop"
@@ -22,6 +23,7 @@ MANY = 65  # arms: from here on a few columns take half the time of all, or less
 FEW = 8  # columns of many arms: each costs time in every round
 LARGE = 4096  # arms: from here on columns that nobody asks for are given up
 UNUSED = 4  # times the features: after so many questions about others that is done; a round has about four
+COLUMN = 1  # a job for several threads
 WAITING = 64  # arms whose pulls may wait before A^-1 learns of them
 
 
@@ -47,9 +49,11 @@ def are_many(K: int) -> bool:
     return K >= MANY
 
 
-def columns_of(few: bool) -> dict[str, Callable[..., Any]]:
-    """The parts that one form or the other binds into the loops."""
-    return {"all_held": no, "place_of": fetched} if few else {"all_held": yes, "place_of": own_place}
+def columns_of(few: bool, shared: bool) -> dict[str, Callable[..., Any]]:
+    """The parts that one form or the other binds into the loops; `shared` where several threads may fill a column."""
+    form: dict[str, Callable[..., Any]]
+    form = {"all_held": no, "place_of": fetched} if few else {"all_held": yes, "place_of": own_place}
+    return {**form, "fill_column": fill_together if shared else fill_alone}
 
 
 def new_columns(K: int, d: int, grams: int, fades: bool, few: bool) -> Columns:
@@ -121,15 +125,48 @@ def compute_column(inst: Instance, columns: Columns, v: Matrix, v2: Matrix, g: i
     """The column of arm k from A^-1. Arms equal to k get the entry of the diagonal to the last digit, as k does: the
     distance between equal arms is 0, and not what rounding leaves of it."""
     image_of(inst, columns, g, k, columns.w)
-    found = columns.values[g, place]
     if len(columns.second) > 0:
-        second = columns.second[g, place]
         multiply(columns.inverse[g], columns.w, columns.w2)
-        multiply_arms_twice(inst.X, columns.w, columns.w2, found, second)
-        even_out(v2[g], k, second)
+    fill_column(inst, columns, g, place)
+    if len(columns.second) > 0:
+        even_out(v2[g], k, columns.second[g, place])
+    even_out(v[g], k, columns.values[g, place])
+
+
+@bound_in
+def fill_column(inst: Instance, columns: Columns, g: int, place: int) -> None:
+    """The products of all arms with the images in columns.w and columns.w2, into the column in that place."""
+    raise TypeError(UNBOUND)
+
+
+@rare
+def fill_alone(inst: Instance, columns: Columns, g: int, place: int) -> None:
+    """One stretch after the other."""
+    for n in range(stretches(inst.X)):
+        fill_stretch(inst, columns, g, place, n)
+
+
+@rare
+def fill_together(inst: Instance, columns: Columns, g: int, place: int) -> None:
+    """With whoever is free."""
+    if inst.board[HANDS] == 0:
+        fill_alone(inst, columns, g, place)
+        return
+    put_up(inst.board, COLUMN, g, place, stretches(inst.X))
+    n = taken(inst.board)
+    while n >= 0:
+        fill_stretch(inst, columns, g, place, n)
+        n = taken_after(inst.board)
+    wait_for(inst.board, stretches(inst.X))
+
+
+@kernel
+def fill_stretch(inst: Instance, columns: Columns, g: int, place: int, n: int) -> None:
+    """The arms of stretch n."""
+    if len(columns.second) > 0:
+        multiply_arms_twice(inst.X, columns.w, columns.w2, columns.values[g, place], columns.second[g, place], n)
     else:
-        multiply_arms(inst.X, columns.w, found)
-    even_out(v[g], k, found)
+        multiply_arms(inst.X, columns.w, columns.values[g, place], n)
 
 
 @rare

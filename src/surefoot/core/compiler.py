@@ -17,8 +17,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from surefoot.core.kernel import (
     APART,
     INLINED,
@@ -174,6 +172,13 @@ def _linking() -> Any:
     return import_module("surefoot.core.linking")
 
 
+def _instructions() -> dict[str, Any]:
+    """What stands for a machine instruction, which needs numba."""
+    _numba()
+    found: dict[str, Any] = import_module("surefoot.core.instructions").INSTRUCTIONS
+    return found
+
+
 @contextmanager
 def _unloaded(name: str) -> Iterator[None]:
     """Inside, who only asks whether there is such a module need not load it.
@@ -220,41 +225,6 @@ def _part(function: Callable[..., Any], parts: Parts) -> Any:
             compiled.made_of(digest)
             _parts[key] = compiled
         return _parts[key]
-
-
-@cache
-def _instructions() -> dict[str, Any]:
-    """What the compiler has an instruction for and numba does not offer."""
-    from llvmlite import ir
-    from numba.extending import intrinsic
-
-    numba = _numba()
-    real, whole, word = numba.types.float64, numba.types.int64, numba.types.uint64
-
-    @intrinsic  # type: ignore[misc, unused-ignore]
-    def high_word(typing_context: Any, a: Any, b: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            wide = ir.IntType(128)
-            product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-            return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
-
-        return word(word, word), build
-
-    @intrinsic  # type: ignore[misc, unused-ignore]
-    def float_bits(typing_context: Any, x: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.bitcast(args[0], ir.IntType(64))
-
-        return whole(real), build
-
-    @intrinsic  # type: ignore[misc, unused-ignore]
-    def float_of_bits(typing_context: Any, bits: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.bitcast(args[0], ir.DoubleType())
-
-        return real(whole), build
-
-    return {"u64": np.uint64, "high_word": high_word, "float_bits": float_bits, "float_of_bits": float_of_bits}
 
 
 def _entry(source: FunctionType, folder: Path | None) -> Any:

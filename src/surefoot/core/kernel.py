@@ -88,6 +88,40 @@ def float_of_bits(bits: int) -> float:
     return float(struct.unpack("<d", struct.pack("<q", bits))[0])
 
 
+# -- words that several threads share ---------------------------------------------------------------------------------
+# Here one thread alone runs: only compiled code lets go of the interpreter's lock.
+
+
+@machine
+def add_shared(words: Any, i: int, number: int) -> int:
+    """Adds to words[i] in one go, and returns what it was; what others wrote before their own is seen from then on."""
+    before = int(words[i])
+    words[i] = before + number
+    return before
+
+
+@machine
+def read_shared(words: Any, i: int) -> int:
+    """words[i] as it is now; what its writer wrote before is seen from then on."""
+    return int(words[i])
+
+
+@machine
+def write_shared(words: Any, i: int, value: int) -> int:
+    """The value, in words[i] from now on, and not before all that was written until now."""
+    words[i] = value
+    return value
+
+
+@machine
+def ring(bell: int, times: int) -> int:
+    """Wakes so many who wait at the other end of a pipe; nobody is waited for."""
+    try:
+        return os.write(bell, bytes(times))
+    except BlockingIOError:
+        return -1
+
+
 # -- binding ----------------------------------------------------------------------------------------------------------
 
 

@@ -54,48 +54,52 @@ def long_dot(x: Vector, y: Vector) -> float:
     return (total + one) + (two + three)
 
 
-@rare
-def multiply_arms(X: Matrix, w: Vector, out: Vector) -> None:
-    """X w for many arms, whose features lie one after the other: a stretch of arms stays at hand for all of them."""
-    K, d = X.shape
-    for first in range(0, K, STRETCH):
-        end = min(first + STRETCH, K)
-        part, whole = out[first:end], d - d % 4
-        for k in range(len(part)):
-            part[k] = 0.0
-        for a in range(0, whole, 4):
-            w_1, w_2, w_3, w_4 = w[a], w[a + 1], w[a + 2], w[a + 3]
-            x_1, x_2, x_3, x_4 = X[first:end, a], X[first:end, a + 1], X[first:end, a + 2], X[first:end, a + 3]
-            for k in range(len(part)):
-                part[k] += (w_1 * x_1[k] + w_2 * x_2[k]) + (w_3 * x_3[k] + w_4 * x_4[k])
-        for a in range(whole, d):
-            w_1, x_1 = w[a], X[first:end, a]
-            for k in range(len(part)):
-                part[k] += w_1 * x_1[k]
+@thin
+def stretches(X: Matrix) -> int:
+    """How many stretches the arms are cut into."""
+    return int((X.shape[0] + STRETCH - 1) // STRETCH)
 
 
 @rare
-def multiply_arms_twice(X: Matrix, w: Vector, w2: Vector, out: Vector, out2: Vector) -> None:
-    """X w and X w2 for many arms, each as `multiply_arms` has it, in one go through the features: reading them is what
-    takes the time."""
-    K, d = X.shape
-    for first in range(0, K, STRETCH):
-        end = min(first + STRETCH, K)
-        part, part2, whole = out[first:end], out2[first:end], d - d % 4
+def multiply_arms(X: Matrix, w: Vector, out: Vector, n: int) -> None:
+    """X w for the arms of stretch n, whose features lie one after the other."""
+    (K, d), first = X.shape, n * STRETCH
+    end = min(first + STRETCH, K)
+    part, whole = out[first:end], d - d % 4
+    for k in range(len(part)):
+        part[k] = 0.0
+    for a in range(0, whole, 4):
+        w_1, w_2, w_3, w_4 = w[a], w[a + 1], w[a + 2], w[a + 3]
+        x_1, x_2, x_3, x_4 = X[first:end, a], X[first:end, a + 1], X[first:end, a + 2], X[first:end, a + 3]
         for k in range(len(part)):
-            part[k] = part2[k] = 0.0
-        for a in range(0, whole, 4):
-            u_1, u_2, u_3, u_4 = w[a], w[a + 1], w[a + 2], w[a + 3]
-            v_1, v_2, v_3, v_4 = w2[a], w2[a + 1], w2[a + 2], w2[a + 3]
-            x_1, x_2, x_3, x_4 = X[first:end, a], X[first:end, a + 1], X[first:end, a + 2], X[first:end, a + 3]
-            for k in range(len(part)):
-                part[k] += (u_1 * x_1[k] + u_2 * x_2[k]) + (u_3 * x_3[k] + u_4 * x_4[k])
-                part2[k] += (v_1 * x_1[k] + v_2 * x_2[k]) + (v_3 * x_3[k] + v_4 * x_4[k])
-        for a in range(whole, d):
-            u_1, v_1, x_1 = w[a], w2[a], X[first:end, a]
-            for k in range(len(part)):
-                part[k] += u_1 * x_1[k]
-                part2[k] += v_1 * x_1[k]
+            part[k] += (w_1 * x_1[k] + w_2 * x_2[k]) + (w_3 * x_3[k] + w_4 * x_4[k])
+    for a in range(whole, d):
+        w_1, x_1 = w[a], X[first:end, a]
+        for k in range(len(part)):
+            part[k] += w_1 * x_1[k]
+
+
+@rare
+def multiply_arms_twice(X: Matrix, w: Vector, w2: Vector, out: Vector, out2: Vector, n: int) -> None:
+    """X w and X w2 for the arms of stretch n, each as `multiply_arms` has it, in one go through the features: reading
+    them is what takes the time."""
+    (K, d), first = X.shape, n * STRETCH
+    end = min(first + STRETCH, K)
+    part, part2, whole = out[first:end], out2[first:end], d - d % 4
+    for k in range(len(part)):
+        part[k] = part2[k] = 0.0
+    for a in range(0, whole, 4):
+        u_1, u_2, u_3, u_4 = w[a], w[a + 1], w[a + 2], w[a + 3]
+        v_1, v_2, v_3, v_4 = w2[a], w2[a + 1], w2[a + 2], w2[a + 3]
+        x_1, x_2, x_3, x_4 = X[first:end, a], X[first:end, a + 1], X[first:end, a + 2], X[first:end, a + 3]
+        for k in range(len(part)):
+            part[k] += (u_1 * x_1[k] + u_2 * x_2[k]) + (u_3 * x_3[k] + u_4 * x_4[k])
+            part2[k] += (v_1 * x_1[k] + v_2 * x_2[k]) + (v_3 * x_3[k] + v_4 * x_4[k])
+    for a in range(whole, d):
+        u_1, v_1, x_1 = w[a], w2[a], X[first:end, a]
+        for k in range(len(part)):
+            part[k] += u_1 * x_1[k]
+            part2[k] += v_1 * x_1[k]
 
 
 @kernel

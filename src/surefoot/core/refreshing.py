@@ -1,8 +1,12 @@
 """Everything that is estimated, anew from the sufficient statistics, by a Cholesky factor.               (E1, E2)"""
 
-from surefoot.core.columns import all_held, forget_columns
+from collections.abc import Callable
+from typing import Any
+
+from surefoot.core.columns import COLUMN, UNBOUND, all_held, fill_stretch, forget_columns
+from surefoot.core.crew import ABOUT, HANDS, JOB, PLACE, put_up, taken, taken_after, wait_for
 from surefoot.core.estimate import Estimate, Scratch
-from surefoot.core.kernel import kernel, rare
+from surefoot.core.kernel import bound_in, kernel, rare, thin
 from surefoot.core.linear import (
     add_information,
     cholesky,
@@ -13,6 +17,7 @@ from surefoot.core.linear import (
     invert_lower,
     long_dot,
     multiply_arms,
+    stretches,
     trace,
     transposed_solve,
     weighted_sum,
@@ -20,6 +25,7 @@ from surefoot.core.linear import (
 from surefoot.core.logarithm import log
 from surefoot.core.types import Instance, Matrix, Vector
 
+DIAGONALS, ESTIMATES = COLUMN + 1, COLUMN + 2  # jobs for several threads
 SINGULAR = 1e-12  # eigenvalues of sum z z^T with a harmonic mean below this share of their sum: no span yet
 
 
@@ -106,38 +112,136 @@ def refresh_columns(inst: Instance, estimate: Estimate, scratch: Scratch, g: int
             estimate.v2[g, k] = columns.second[g, k, k]
 
 
-@rare
-def refresh_diagonals(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
-    """The diagonals of all arms, by the inverse of the factor in scratch.B: sums of squares, so that nothing cancels.
+@kernel
+def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """The estimates of signal s, by the factor in `scratch`.                                                (E2)"""
+    weighted_sum(inst.X, estimate.M[s], scratch.y)
+    forward_solve(scratch.A, scratch.y, scratch.u)
+    transposed_solve(scratch.A, scratch.u, scratch.y)
+    if all_held(estimate.columns):
+        for k in range(len(inst.X)):
+            estimate.est[s, k] = long_dot(inst.X[k], scratch.y)
+    else:
+        refresh_estimates(inst, estimate, scratch, s)
 
-    Some arms at a time, whose images fit into scratch.W and stay at hand; loops go along the arms.
+
+# -- passes over the features of many arms: alone, or with whoever is free -------------------------------------------
+
+
+def passes_of(shared: bool) -> dict[str, Callable[..., Any]]:
+    """The parts that compute widths and estimates of many arms anew; `shared` where several threads may do so."""
+    if shared:
+        return {"refresh_diagonals": diagonals_together, "refresh_estimates": estimates_together}
+    return {"refresh_diagonals": diagonals_alone, "refresh_estimates": estimates_alone}
+
+
+@bound_in
+def refresh_diagonals(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """The diagonals of all arms, by the inverse of the factor in scratch.B."""
+    raise TypeError(UNBOUND)
+
+
+@bound_in
+def refresh_estimates(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """The estimates of signal s at all arms, by those of the weights in scratch.y."""
+    raise TypeError(UNBOUND)
+
+
+@rare
+def diagonals_alone(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """One stretch after the other."""
+    for n in range(image_stretches(inst.X, scratch.W)):
+        diagonals_of(inst, estimate, scratch.B, scratch.W, g, n)
+
+
+@rare
+def diagonals_together(inst: Instance, estimate: Estimate, scratch: Scratch, g: int) -> None:
+    """With whoever is free, each with room for images of its own."""
+    if inst.board[HANDS] == 0:
+        diagonals_alone(inst, estimate, scratch, g)
+        return
+    put_up(inst.board, DIAGONALS, g, 0, image_stretches(inst.X, scratch.W))
+    n = taken(inst.board)
+    while n >= 0:
+        diagonals_of(inst, estimate, scratch.B, scratch.W, g, n)
+        n = taken_after(inst.board)
+    wait_for(inst.board, image_stretches(inst.X, scratch.W))
+
+
+@rare
+def estimates_alone(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """One stretch after the other."""
+    for n in range(stretches(inst.X)):
+        multiply_arms(inst.X, scratch.y, estimate.est[s], n)
+
+
+@rare
+def estimates_together(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
+    """With whoever is free."""
+    if inst.board[HANDS] == 0:
+        estimates_alone(inst, estimate, scratch, s)
+        return
+    put_up(inst.board, ESTIMATES, s, 0, stretches(inst.X))
+    n = taken(inst.board)
+    while n >= 0:
+        multiply_arms(inst.X, scratch.y, estimate.est[s], n)
+        n = taken_after(inst.board)
+    wait_for(inst.board, stretches(inst.X))
+
+
+@rare
+def lend_a_hand(inst: Instance, estimate: Estimate, scratch: Scratch, images: Matrix) -> None:
+    """What a helper does when it is called: takes stretches of the job that is up until none is left; `images` is its
+    own room."""
+    board = inst.board
+    n = taken(board)
+    while n >= 0:
+        if board[JOB] == COLUMN:
+            fill_stretch(inst, estimate.columns, board[ABOUT], board[PLACE], n)
+        elif board[JOB] == DIAGONALS:
+            diagonals_of(inst, estimate, scratch.B, images, board[ABOUT], n)
+        else:
+            multiply_arms(inst.X, scratch.y, estimate.est[board[ABOUT]], n)
+        n = taken_after(board)
+
+
+@thin
+def image_stretches(X: Matrix, images: Matrix) -> int:
+    """How many stretches the arms are cut into, of as many as there is room for images."""
+    return int((X.shape[0] + images.shape[1] - 1) // images.shape[1])
+
+
+@rare
+def diagonals_of(inst: Instance, estimate: Estimate, B: Matrix, images: Matrix, g: int, n: int) -> None:
+    """The diagonals of the arms of stretch n: sums of squares, so that nothing cancels.
+
+    Their images fit into `images` and stay at hand; loops go along the arms.
     """
-    X, B, images = inst.X, scratch.B, scratch.W
+    X, first = inst.X, n * images.shape[1]
     K, d = X.shape
-    for first in range(0, K, images.shape[1]):
-        end = min(first + images.shape[1], K)
-        v, fresh = estimate.v[g, first:end], estimate.fresh[g, first:end]
+    end = min(first + images.shape[1], K)
+    v, fresh = estimate.v[g, first:end], estimate.fresh[g, first:end]
+    for k in range(len(v)):
+        v[k] = 0.0
+    for a in range(d):
+        image, whole = images[a], a + 1 - (a + 1) % 4
         for k in range(len(v)):
-            v[k] = 0.0
-        for a in range(d):
-            image, whole = images[a], a + 1 - (a + 1) % 4
+            image[k] = 0.0
+        for b in range(0, whole, 4):  # four at a time, added in the same order as one by one
+            f_1, f_2, f_3, f_4 = B[b, a], B[b + 1, a], B[b + 2, a], B[b + 3, a]
+            x_1, x_2, x_3, x_4 = X[first:end, b], X[first:end, b + 1], X[first:end, b + 2], X[first:end, b + 3]
             for k in range(len(v)):
-                image[k] = 0.0
-            for b in range(0, whole, 4):  # four at a time, added in the same order as one by one
-                f_1, f_2, f_3, f_4 = B[b, a], B[b + 1, a], B[b + 2, a], B[b + 3, a]
-                x_1, x_2, x_3, x_4 = X[first:end, b], X[first:end, b + 1], X[first:end, b + 2], X[first:end, b + 3]
-                for k in range(len(v)):
-                    image[k] = (((image[k] + f_1 * x_1[k]) + f_2 * x_2[k]) + f_3 * x_3[k]) + f_4 * x_4[k]
-            for b in range(whole, a + 1):
-                f_1, x_1 = B[b, a], X[first:end, b]
-                for k in range(len(v)):
-                    image[k] += f_1 * x_1[k]
+                image[k] = (((image[k] + f_1 * x_1[k]) + f_2 * x_2[k]) + f_3 * x_3[k]) + f_4 * x_4[k]
+        for b in range(whole, a + 1):
+            f_1, x_1 = B[b, a], X[first:end, b]
             for k in range(len(v)):
-                v[k] += image[k] * image[k]
+                image[k] += f_1 * x_1[k]
         for k in range(len(v)):
-            fresh[k] = v[k]
-        if len(estimate.v2) > 0:
-            second_diagonal_of(estimate.v2[g, first:end], B, images)
+            v[k] += image[k] * image[k]
+    for k in range(len(v)):
+        fresh[k] = v[k]
+    if len(estimate.v2) > 0:
+        second_diagonal_of(estimate.v2[g, first:end], B, images)
 
 
 @rare
@@ -162,16 +266,3 @@ def second_diagonal_of(v2: Vector, B: Matrix, images: Matrix) -> None:
                 twice[k] += f_1 * u_1[k]
         for k in range(len(v2)):
             v2[k] += twice[k] * twice[k]
-
-
-@kernel
-def refresh_signal(inst: Instance, estimate: Estimate, scratch: Scratch, s: int) -> None:
-    """The estimates of signal s, by the factor in `scratch`.                                                (E2)"""
-    weighted_sum(inst.X, estimate.M[s], scratch.y)
-    forward_solve(scratch.A, scratch.y, scratch.u)
-    transposed_solve(scratch.A, scratch.u, scratch.y)
-    if all_held(estimate.columns):
-        for k in range(len(inst.X)):
-            estimate.est[s, k] = long_dot(inst.X[k], scratch.y)
-    else:
-        multiply_arms(inst.X, scratch.y, estimate.est[s])

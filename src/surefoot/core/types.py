@@ -51,6 +51,7 @@ class Instance(NamedTuple):
     fades: Indices  # (g,) 1 where the regularisation holds only until the pulls span
     few_columns: bool  # whether so many arms are there that only the columns in question are held
     sets: Any  # parameters of the confidence sets
+    board: Indices  # where jobs for several threads are put up; see core.crew
     ties: float = 0.0  # scores that differ by no more than this share are equal, and the first arm is taken
 
 

@@ -11,7 +11,8 @@ from surefoot.core.records import Answers, Script, decision_of, new_answers
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Indices
 from surefoot.errors import InvalidInput
 from surefoot.policies import Policy
-from surefoot.policies.bound import expect_of, faced, replay_of, unchecked
+from surefoot.policies.bound import expect_of, faced, hand_of, replay_of, unchecked
+from surefoot.policies.threads import hands_for_a_step, helped
 from surefoot.problem import Problem
 from surefoot.problem.checks import Floats
 from surefoot.progress import compiling
@@ -34,6 +35,8 @@ class Learner:
         self._faced = faced(policy, problem)
         self._faced.check_memory()
         self._replay = replay_of(self._faced, compiling)
+        self._hands = hands_for_a_step(self._faced.inst)
+        self._hand = hand_of(self._faced) if self._hands > 0 else None
         self.work = self._faced.new_work()  # first: what making it takes besides is gone before the state comes
         self.state = self._faced.new_state()
         self.decision, self.margin, self.healthy, self._read_pulls = UNDECIDED_YET, 0.0, True, 0
@@ -189,10 +192,11 @@ class Learner:
     ) -> tuple[Any, ...]:
         """What the replay returns."""
         found = self._faced
-        result: tuple[Any, ...] = self._replay(
-            found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, self.run, self.decision,
-            script, queue, answers,
-        )  # fmt: skip
+        with helped(self._hand, found.inst, self.state, self.work, self._hands):
+            result: tuple[Any, ...] = self._replay(
+                found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, self.run, self.decision,
+                script, queue, answers,
+            )  # fmt: skip
         return result
 
     def _read(self, result: tuple[Any, ...]) -> None:

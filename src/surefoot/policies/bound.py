@@ -1,5 +1,6 @@
 """A policy bound into the loops for one problem: compiled, interpreted, or compiled but for its own decision."""
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,9 +11,11 @@ import numpy as np
 
 from surefoot.core import loop, plausible
 from surefoot.core.columns import are_many, columns_of
+from surefoot.core.crew import new_board
 from surefoot.core.kernel import Parts, interpreted, is_kernel, plain
 from surefoot.core.layout import shapes_of
 from surefoot.core.parts import Response, Watch
+from surefoot.core.refreshing import lend_a_hand, passes_of
 from surefoot.core.state import State, Work, new_state, new_work, state_bytes
 from surefoot.core.types import Dial, Instance
 from surefoot.errors import InterpretedWarning, InvalidInput, outside
@@ -29,6 +32,7 @@ Announce = Callable[[str, int], Any]  # what to show while something is compiled
 TIES = 1e-6  # where effects are stated without units: even coordinates have seven digits or so, and what is equal
 # there in truth (as many arms as dimensions are all equally long) is not to be told apart by the units of the features
 A_FEW = 12  # arms: up to here loops take one at a time (docs/decisions/0027-small-rounds.md)
+HAS_BELLS = os.name == "posix"  # a system whose pipes compiled code can write to by that name
 ROUNDING = 1e-9  # of a product that is formed in another order
 
 
@@ -135,6 +139,7 @@ def instance_of(problem: Problem, plan: Plan) -> Instance:
         fades=plan.grams.fades,
         few_columns=many,
         sets=plan.sets.params,
+        board=new_board(len(problem.features) if HAS_BELLS else 0),
         ties=TIES if any(signal.largest is not None for signal in signals_of(problem)) else 0.0,
     )
 
@@ -155,7 +160,7 @@ def reach_of(problem: Problem) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def replay_of(found: Faced, announce: Announce | None = None) -> Any:
     """The loop that goes through what happened to an experiment."""
-    parts, arms = parts_of(found.plan, found.inst.few_columns), len(found.inst.X)
+    parts, arms = faced_parts(found), len(found.inst.X)
     return bound(loop.replay, parts, tuples_of(found.plan), found.name, announce, arms)
 
 
@@ -166,12 +171,21 @@ def is_ready(found: Faced) -> bool:
 
 def expect_of(found: Faced) -> Any:
     """What says which means the results so far still allow."""
-    asked = ("sets_ball", "sets_bound_safety", "sets_noise", "all_held", "place_of", *found.plan.sets.parts)
-    parts = {name: part for name, part in parts_of(found.plan, found.inst.few_columns).items() if name in asked}
+    columns = ("all_held", "place_of", "fill_column")
+    asked = ("sets_ball", "sets_bound_safety", "sets_noise", *columns, *found.plan.sets.parts)
+    parts = {name: part for name, part in faced_parts(found).items() if name in asked}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterpretedWarning)  # whoever faces the problem is told once, by the loop
         label, arms = f"{found.name}, what to expect", len(found.inst.X)
         return bound(plausible.expect, parts, tuples_of(found.plan), label, None, arms)
+
+
+def hand_of(found: Faced) -> Any:
+    """What a helper calls when there is something to do; nothing where one thread has to do."""
+    parts = faced_parts(found)
+    if len(found.inst.board) == 0 or interpreted() or not all(map(is_kernel, parts.values())):
+        return None
+    return bound(lend_a_hand, parts, tuples_of(found.plan), f"{found.name}, helpers", None, len(found.inst.X))
 
 
 def play_of(found: Faced, response: Response, watch: Watch, announce: Announce | None = None) -> Any:
@@ -180,23 +194,30 @@ def play_of(found: Faced, response: Response, watch: Watch, announce: Announce |
     return bound(loop.play, parts, tuples, f"{found.name} for simulations", announce, len(found.inst.X))
 
 
+def faced_parts(found: Faced) -> dict[str, Callable[..., Any]]:
+    """What the policy binds into the loops for this problem."""
+    return parts_of(found.plan, found.inst.few_columns, len(found.inst.board) > 0)
+
+
 def played_parts(found: Faced, response: Response, watch: Watch) -> dict[str, Callable[..., Any]]:
     """What is bound into the loop that plays runs: the policy's parts, the world's and the alarm's."""
     return {
-        **parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses,
+        **faced_parts(found), "respond": response.respond, "crosses": response.crosses,
         "begin_watch": watch.begin, "rings": watch.rings,
     }  # fmt: skip
 
 
-def parts_of(plan: Plan, few_columns: bool = False) -> dict[str, Callable[..., Any]]:
-    """What a policy binds into the loops, by the names in `core.parts`, and how columns are held."""
+def parts_of(plan: Plan, few_columns: bool = False, shared: bool = False) -> dict[str, Callable[..., Any]]:
+    """What a policy binds into the loops, by the names in `core.parts`, how columns are held, and whether several
+    threads may go over the arms."""
     sets = plan.sets
     if sets.ball is None:
         raise TypeError(f"the first confidence set must have an ellipsoid (ball), and {sets.name} has none")
     return {
         "decide": plan.decide, "begin_own": plan.begin_own, "sets_begin": sets.begin, "sets_learn": sets.learn,
         "sets_refresh": sets.refresh, "sets_bound_safety": sets.bound_safety, "sets_bound_leads": sets.bound_leads,
-        "sets_ball": sets.ball, "sets_noise": sets.noise, **columns_of(few_columns), **sets.parts,
+        "sets_ball": sets.ball, "sets_noise": sets.noise, **columns_of(few_columns, shared),
+        **passes_of(shared), **sets.parts,
     }  # fmt: skip
 
 

@@ -1,0 +1,171 @@
+"""Several threads over the arms of one run: every stretch is done once, and nobody can tell who did it."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.core import crew
+from surefoot.core.compiler import compiled
+from surefoot.core.crew import ABOUT, BELL, CROWD, DONE, HANDS, JOB, LEFT, WORDS, put_up, taken, taken_after, wait_for
+from surefoot.core.kernel import interpreted, kernel, plain
+from surefoot.core.types import Indices
+from surefoot.live.learner import Learner
+from surefoot.policies import threads
+from surefoot.policies.bound import faced, hand_of
+from surefoot.policies.threads import LARGE, VARIABLE, hands_for_a_step, hands_for_runs, helped
+
+JOBS, STRETCHES = 3000, 7
+
+
+@kernel
+def count_all(board: Indices, done: Any) -> int:
+    """Puts up one job after the other, and works on each; how many stretches were not done when a job was over."""
+    missing = 0
+    for job in range(len(done)):
+        put_up(board, 1, job, 0, done.shape[1])
+        n = taken(board)
+        while n >= 0:
+            done[job, n] += 1
+            n = taken_after(board)
+        wait_for(board, done.shape[1])
+        for n in range(done.shape[1]):
+            missing += 1 if done[job, n] == 0 else 0
+    return missing
+
+
+@kernel
+def count_some(board: Indices, done: Any) -> None:
+    """What a helper does for those jobs."""
+    n = taken(board)
+    while n >= 0:
+        done[board[ABOUT], n] += 1
+        n = taken_after(board)
+
+
+class Counting:
+    """Stands where a run has its state."""
+
+    def __init__(self, done: Any) -> None:
+        self.estimate = done
+        self.scratch = self
+        self.W = np.zeros((1, 1))
+
+
+class Board:
+    """Stands where a run has its instance."""
+
+    def __init__(self) -> None:
+        self.board = np.zeros(WORDS, np.int64)
+
+
+@pytest.mark.skipif(interpreted() or os.name != "posix", reason="only compiled code lets go of the interpreter's lock")
+@pytest.mark.parametrize("hands", [1, 3, 7])
+def test_every_stretch_is_done_once_whoever_is_late(hands: int) -> None:
+    """Jobs follow each other as fast as they can, so that helpers wake up in the middle of others all the time."""
+    done, here = np.zeros((JOBS, STRETCHES), np.int64), Board()
+    first, some = compiled(count_all, {}, "counting"), compiled(count_some, {}, "helping to count")
+    helps = np.zeros(1, np.int64)
+
+    def hand(inst: Any, counted: Any, scratch: Any, images: Any) -> None:
+        some(inst.board, counted)
+        helps[0] += 1
+
+    run: Any = Counting(done)
+    with helped(hand, here, run, run, hands):  # type: ignore[arg-type]
+        assert here.board[HANDS] == hands
+        assert first(here.board, done) == 0
+    assert (done == 1).all()
+    assert here.board[HANDS] == 0
+    assert helps[0] > 1  # somebody came
+
+
+def test_alone_a_job_is_done_by_whoever_puts_it_up() -> None:
+    board, done = np.zeros(WORDS, np.int64), np.zeros((5, 4), np.int64)
+    listening, board[BELL] = os.pipe()
+    try:
+        assert plain(count_all, {})(board, done) == 0
+    finally:
+        os.close(listening)
+        os.close(board[BELL])
+    assert (done == 1).all()
+    assert (board[JOB], board[ABOUT], board[DONE]) == (1, 4, 4)
+    assert board[LEFT] < 0
+
+
+def test_a_bell_that_nobody_hears_holds_nobody_up() -> None:
+    """The pipe is full after some thousand jobs, and the run goes on."""
+    board, done = np.zeros(WORDS, np.int64), np.zeros((20_000, 2), np.int64)
+    listening, bell = os.pipe()
+    os.set_blocking(bell, False)
+    board[BELL], board[HANDS] = bell, 40
+    run: Callable[..., Any] = plain if interpreted() else lambda kernel, parts: compiled(kernel, parts, "counting")
+    try:
+        assert run(count_all, {})(board, done) == 0
+    finally:
+        os.close(listening)
+        os.close(bell)
+
+
+def test_helpers_go_home_when_something_fails() -> None:
+    here, run = Board(), Counting(np.zeros((1, 1), np.int64))
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+    def hand(*arguments: Any) -> None:
+        pass
+
+    with pytest.raises(KeyboardInterrupt), helped(hand, here, run, run, 2):  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+    assert here.board[HANDS] == 0
+    assert (len(os.listdir("/proc/self/fd")) if before else 0) == before
+
+
+def crowd(K: int, d: int = 4) -> sf.Problem:
+    """Random arms and one limit."""
+    return sf.Problem(
+        np.random.default_rng(2).standard_normal((K, d)), sf.Reward(noise=0.5),
+        [sf.Limit("heat", at_most=8.0, baseline=5.0, noise=0.3)], safe_level=0.2, epsilon=0.15, delta=0.05,
+        delta_safety=0.05,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(interpreted() or os.name != "posix", reason="interpreted, one thread plays a run")
+def test_a_run_with_helpers_is_the_run_without() -> None:
+    """Word by word, through misses, new columns and everything computed anew."""
+    problem, rng = crowd(3 * CROWD), np.random.default_rng(3)
+    alone, together = (Learner(problem, sf.SafeGap(), seed=1) for _ in range(2))
+    together._hand, together._hands = hand_of(together._faced), 3
+    assert alone._hands == 0
+    for _ in range(60):
+        arm, level, seen = alone.decision.arm, alone.decision.level, rng.normal(0.1, 0.4, 2)
+        alone.take(arm, level, seen)
+        together.take(arm, level, seen)
+        assert together.decision == alone.decision
+    assert (together.state.whole == alone.state.whole).all()
+    assert alone.state.estimate.columns.missed[0] > 5
+
+
+def test_only_where_there_is_much_to_do_helpers_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "CROWD", 100)
+    monkeypatch.setattr(threads, "LARGE", 1000)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    few, some, many = (faced(sf.SafeGap(), crowd(K)).inst for K in (99, 200, 250))
+    assert len(few.board) == 0
+    assert [hands_for_a_step(each) for each in (few, some, many)] == [0, 0, 3]
+    for said, hands in (("1", 0), ("3", 2), ("100", 7), ("", 3)):
+        monkeypatch.setenv(VARIABLE, said)
+        assert hands_for_a_step(many) == hands
+    for said in ("many", "0", "-2", "1.5", "²"):
+        monkeypatch.setenv(VARIABLE, said)
+        with pytest.raises(sf.errors.InvalidInput, match=VARIABLE):
+            hands_for_a_step(many)
+    assert LARGE == 1_000_000
+
+
+def test_workers_without_a_run_of_their_own_help_others() -> None:
+    assert [hands_for_runs(*each) for each in ((1, 1), (4, 4), (4, 3), (4, 2), (4, 1), (64, 1), (5, 0))] == [
+        0, 0, 0, 1, 3, 7, 4,
+    ]  # fmt: skip
