@@ -212,7 +212,7 @@ class Diary:
             if news and len(self.safety) < self.safety_room:
                 self.safety.append(each)
         expected = self.weights(k, gamma)
-        self.here.absorb(state, self.work, k, gamma, seen)
+        self.absorb(k, gamma, seen)
         self.check_open()
         np.testing.assert_allclose(self.taken(), expected, rtol=1e-8, atol=1e-9)
         self.Z, self.seen = np.vstack([self.Z, gamma * self.inst.X[k]]), np.vstack([self.seen, seen])
@@ -239,10 +239,19 @@ class Diary:
         self.here.plain(read_sum)(aims.sums, e, row, n, q)
         return q
 
-    def taken(self) -> Any:
-        """The weights of the last pull, as the aims have them; 0 where none is open."""
+    def absorb(self, k: int, gamma: float, seen: Any) -> None:
+        """A pull, and the sums of all aims before it."""
+        self.before, self.pulled = self.sums(), gamma * self.inst.X[k]
+        self.here.absorb(self.state, self.work, k, gamma, seen)
+
+    def sums(self) -> Any:
+        """q of every aim; zeros where none is open."""
         rows = [self.row(a) for a in range(len(self.signal))]
-        return np.array([aims.weight[n] if n >= 0 else 0.0 for aims, n in rows])
+        return np.array([self.summed(aims, n) if n >= 0 else np.zeros(self.inst.X.shape[1]) for aims, n in rows])
+
+    def taken(self) -> Any:
+        """The weights of the last pull, by what it has added to the sums; 0 where none is open."""
+        return (self.sums() - self.before) @ self.pulled / (self.pulled @ self.pulled)
 
     @property
     def spanned(self) -> bool:
@@ -343,7 +352,7 @@ def test_an_aim_that_asks_nothing_takes_no_weight(at_once: bool) -> None:
     K = len(diary.inst.X)
     assert at_once or diary.reward  # some came up
     remember_race(diary.state, NULL, 2)
-    diary.here.absorb(diary.state, diary.work, 1, 0.5, [1.0, 1.0])
+    diary.absorb(1, 0.5, [1.0, 1.0])
     weights, open_arms = diary.taken(), [k for k in diary.reward if k < K]
     assert weights[K] == 0.0
     assert weights[open_arms].all()

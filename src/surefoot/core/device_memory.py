@@ -16,9 +16,10 @@ from surefoot.core.layout import as_words, leaves, side_by_side
 from surefoot.core.types import Indices
 
 WORD = 8  # bytes
-MOST_NEAR = 190  # words of a state in the memory that a block shares: room for 128 threads on a multiprocessor
+MOST_NEAR = 149  # words of a state in the memory that a block shares: room for 192 threads on a multiprocessor
+LAST = ("rest", "place", "value")  # of the sets: asked for once or twice in a round, and little waits for the answer
 # What is read at places that only the round knows.
-NEAR = {"columns": ("values", "second"), "estimate": ("v", "v2", "est"), "levels": ("last", "low", "high")}
+NEAR = {"columns": ("values", "second"), "estimate": ("v", "v2", "est"), "levels": ("low", "high")}
 
 
 class Access(NamedTuple):
@@ -76,7 +77,9 @@ def near_arrays(state: Any) -> list[Any]:
     """
     part_of = {"columns": state.estimate.columns, "estimate": state.estimate, "levels": state.levels}
     wished = [getattr(part_of[part], name, None) for part, names in NEAR.items() for name in names]
-    wished += [leaf for leaf in arrays_in(state.sets) if len(leaf) >= len(state.levels.low)]
+    remembered = [each for each in named_arrays(state.sets) if len(each[1]) >= len(state.levels.low)]
+    wished += [leaf for name, leaf in remembered if name not in LAST]
+    wished += [leaf for last in LAST for name, leaf in remembered if name == last]
     found: list[Any] = []
     for leaf in wished:
         if leaf is not None and 0 < leaf.size <= MOST_NEAR - sum(each.size for each in found):
@@ -93,6 +96,14 @@ def near_words(state: Any) -> int:
 def arrays_in(tree: Any) -> list[Any]:
     """Every array in nested tuples, in order."""
     return [leaf for leaf in leaves(tree) if is_array(leaf)]
+
+
+def named_arrays(tree: Any, name: str = "") -> list[tuple[str, Any]]:
+    """The same, each with the name that its tuple has for it."""
+    if not isinstance(tree, tuple):
+        return [(name, tree)] if is_array(tree) else []
+    names = getattr(tree, "_fields", [name] * len(tree))
+    return [found for own, each in zip(names, tree, strict=True) for found in named_arrays(each, own)]
 
 
 def is_array(leaf: Any) -> bool:

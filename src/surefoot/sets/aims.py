@@ -33,21 +33,24 @@ class Aims(NamedTuple):
     # (each * room,), those at the first signal first:
     own: Vector  # x . V^-1 q of the target's arm, and 0 where the target is no arm
     own2: Vector  # x . V^-2 q of it
-    rival: Vector  # x . V^-1 q of the arm that it is compared with, where it is compared with one
+    rival: Vector  # x . V^-1 q of the arm that it is compared with; nothing where it is compared with none
     rival2: Vector  # x . V^-2 q of that
     fit: Vector  # q . V^-1 q
     fit2: Vector  # q . V^-2 q
     information: Vector  # sum of squared weights
     value: Vector  # sum of weight * observation
     rest: Vector  # that sum less q . estimate: what the estimate does not explain
-    weight: Vector  # weights in the last pull
 
 
-def new_aims(targets: int, room: int, each: int, d: int, many: bool) -> Aims:
-    """Nothing open yet; `many` says in which form sums are held."""
-    numbers = [np.zeros(each * room) for _ in range(10)]
+def new_aims(targets: int, room: int, each: int, d: int, many: bool, compared: bool) -> Aims:
+    """Nothing open yet; `many` says in which form sums are held, `compared` whether with another arm."""
     place, target, sums = np.zeros(targets, np.int64), np.zeros(room, np.int64), new_tiles if many else new_rows
-    return Aims(place, target, np.zeros(1, np.int64), sums(room, each, d), *numbers)
+    own, own2, fit, fit2, information, value, rest = (np.zeros(each * room) for _ in range(7))
+    rival, rival2 = (np.zeros(each * room if compared else 0) for _ in range(2))
+    return Aims(
+        place, target, np.zeros(1, np.int64), sums(room, each, d), own, own2, rival, rival2, fit, fit2, information,
+        value, rest,
+    )  # fmt: skip
 
 
 @thin
@@ -117,7 +120,6 @@ def take_in(
     move. The other two are its along and along2 before the pull."""
     step, a = met.gamma * weight, row_of(aims, e, n)
     now, now2 = before + step * met.v, before2 + step * met.v2  # with what the pull adds to q
-    aims.weight[a] = weight
     aims.information[a] += weight * weight
     aims.rest[a] += (weight - met.gamma * before) * met.unexplained
     aims.value[a] += weight * met.observed

@@ -96,9 +96,9 @@ def directional(
     reward, safety = (K + 1, K) if params.at_once else (min(K + 1, MOST_OPEN), params.low.shape[1])
     unknown, many = isinstance(params.ball.mixture, Mixture), are_many(K) if many is None else many
     memory = Memory(
-        ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d, many),
-        safety=new_aims(K, safety, m, d, many), compared=np.zeros(1, np.int64), close=np.zeros(1), image=np.zeros(d),
-        image2=np.zeros(d), x=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
+        ball=norm_free.memory_for(1 + m, d, unknown), reward=new_aims(K + 1, reward, 1, d, many, True),
+        safety=new_aims(K, safety, m, d, many, False), compared=np.zeros(1, np.int64), close=np.zeros(1),
+        image=np.zeros(d), image2=np.zeros(d), x=np.zeros(d), drift=new_drift(K) if nearly else np.zeros(0),
     )  # fmt: skip
     name = (NAME_UNKNOWN if unknown else NAME) + (NEARLY if nearly else "")
     return ConfidenceSet(
