@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.core.kernel import interpreting
+from surefoot.core.compiler import compiled
+from surefoot.core.kernel import interpreting, plain
+from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.live.learner import Learner
+from surefoot.policies.bound import parts_of
 from surefoot.problem.nearly_linear import checked_error
 from surefoot.problem.noise import NoiseLaw
 
@@ -59,15 +62,45 @@ def test_least_squares_may_be_off_by_the_sum_over_all_pulls() -> None:
     assert bounds.lead[6] >= 2 * 0.02
 
 
-def test_of_many_arms_it_is_bounded_and_never_narrower() -> None:
-    learner, rows = learned(*scattered(80), 60)
+@pytest.fixture(scope="module")
+def many_arms() -> tuple[Any, Any]:
+    """An experiment on many arms, in plain Python: its loop takes most of a minute to compile, and this no second."""
+    with interpreting():
+        learner, rows = learned(*scattered(80), 60)
     assert learner._faced.inst.few_columns
+    return learner, rows
+
+
+def test_of_many_arms_it_is_bounded_and_never_narrower(many_arms: tuple[Any, Any]) -> None:
+    learner, rows = many_arms
     X, inverse = learner._faced.inst.X, np.linalg.inv(rows.T @ rows)
     exact = np.abs(X @ inverse @ rows.T).sum(axis=1)
     crude = learner.state.sets.drift.arm
     assert crude == pytest.approx(np.sqrt(60 * np.einsum("ka,ab,kb->k", X, inverse, X)), rel=1e-6)
     assert (crude >= exact * (1.0 - 1e-9)).all()
     assert (crude <= 2.0 * exact).all()
+
+
+def test_compiled_code_bounds_many_arms_as_the_interpreter_does(many_arms: tuple[Any, Any]) -> None:
+    """Of the loop the parts in which the error of many arms is bounded otherwise than that of few."""
+    learner, found = many_arms[0], many_arms[0]._faced
+    inst, parts, decision = found.inst, parts_of(found.plan, found.inst.few_columns), learner.decision
+
+    def bounded(form: Any) -> list[bytes]:
+        state, work = found.new_state(), found.new_work()
+        state.whole[:] = learner.state.whole
+        form(bound_safety)(inst, state, work)
+        form(bound_leads)(inst, state, work, decision.leader, decision.leader_level, True)
+        return [state.whole.tobytes(), *(each.tobytes() for each in work.bounds)]
+
+    by_compiler = bounded(lambda kernel: compiled(kernel, parts, "nearly linear"))
+    assert bounded(lambda kernel: plain(kernel, parts)) == by_compiler
+
+
+@pytest.mark.certify
+def test_a_compiled_loop_meets_many_arms_as_the_interpreter_does(many_arms: tuple[Any, Any]) -> None:
+    """The whole of it, which is what takes long to compile."""
+    assert learned(*scattered(80), 60)[0].state.whole.tobytes() == many_arms[0].state.whole.tobytes()
 
 
 def test_bounds_are_wider_by_it_on_both_sides() -> None:
