@@ -165,7 +165,7 @@ def watched(loop: Any, world: Any, problem: Any, policy: Any, extra: Any, seed: 
     """The flags after the loop, with the policy and the world bound in."""
     found, response = faced(policy, problem), world.response()
     parts = {**parts_of(found.plan, found.inst.few_columns), "respond": response.respond, "crosses": response.crosses}
-    compiled(loop, parts, policy.name)(
+    compiled(loop, parts, policy.name, short=True)(  # whatever the arms: one form of it is quicker to make than two
         found.inst, found.plan.rules, response.truth, response.room, extra, seed, rounds, found.new_state(),
         found.new_work(), flags,
     )  # fmt: skip
