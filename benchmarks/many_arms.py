@@ -7,7 +7,11 @@ Three worlds: in `random` all arms are of one length, and while little is known 
 `settings` a few stand out, as in a table of settings most of which do little; in `rival` two are close to each other,
 as in the paper's instance, and nearly all pulls are of the few arms that tell these two apart (no limit comes near).
 
+SafeGap is certain after far fewer rounds than Safe-LinGapE where a race is close, and pays for the columns of its first
+pulls in these alone; so it is compared with as many rounds of Safe-LinGapE's run, too.
+
 python benchmarks/many_arms.py [--only 10000x64] [--seconds 100]   measures, into many_arms.json beside this file
+python benchmarks/many_arms.py --threads [--only 100000x64]        the same runs with helpers, into the same file
 python benchmarks/many_arms.py --table                            what was measured, into README and docs, with a plot
 """
 
@@ -19,6 +23,7 @@ for _library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
+from itertools import product  # noqa: E402
 from pathlib import Path  # noqa: E402
 from threading import Timer  # noqa: E402
 from typing import Any  # noqa: E402
@@ -28,13 +33,15 @@ from plain_loop import MatrixProducts, RankOne  # noqa: E402
 from readme import put_into, put_into_readme  # noqa: E402
 
 import surefoot as sf  # noqa: E402
+from surefoot.core.crew import CROWD  # noqa: E402
 from surefoot.core.layout import side_by_side  # noqa: E402
 from surefoot.core.loop import NEVER  # noqa: E402
 from surefoot.core.records import new_records  # noqa: E402
 from surefoot.core.types import ROUND  # noqa: E402
 from surefoot.live.model_checks import simulated_watch  # noqa: E402
 from surefoot.policies import Policy  # noqa: E402
-from surefoot.policies.bound import faced, play_of  # noqa: E402
+from surefoot.policies.bound import faced, hand_of, play_of  # noqa: E402
+from surefoot.policies.threads import helped  # noqa: E402
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "many_arms.json"
@@ -47,6 +54,7 @@ SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
     (10_000, 256): (400, 12), (100_000, 64): (50, 8), (100_000, 256): (300, 12), (1_000_000, 16): (15, 3),
 }  # fmt: skip
 WORLDS = ("random", "settings", "rival")
+THREADS, ROUNDS = (1, 2, 4, 8), 400
 
 
 def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
@@ -67,8 +75,11 @@ def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
     return world, world.problem(epsilon=epsilon, delta=0.05, delta_safety=0.05, safe_level=0.3)
 
 
-def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: float) -> dict[str, Any]:
-    """Seconds to face the problem, and microseconds a round of a whole run, or of what the budget of seconds allows."""
+def core(
+    world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: float, rounds: int = NEVER, threads: int = 1
+) -> dict[str, Any]:  # fmt: skip
+    """Seconds to face the problem, and microseconds a round of a whole run, or of what the budget of seconds allows, or
+    of so many rounds."""
     begin = time.perf_counter()
     found, response = faced(policy, problem), world.response()
     facing = time.perf_counter() - begin
@@ -83,10 +94,11 @@ def core(world: sf.worlds.Linear, problem: sf.Problem, policy: Policy, budget: f
 
     play_up_to(2)  # compiled before the clock starts
     timer = Timer(budget, cancel.__setitem__, (0, 1))
-    timer.start()
-    begin = time.perf_counter()
-    play_up_to(NEVER)
-    seconds, whole = time.perf_counter() - begin, not cancel[0]
+    with helped(hand_of(found) if threads > 1 else None, inst, state, work, threads - 1):
+        timer.start()
+        begin = time.perf_counter()
+        play_up_to(rounds)
+        seconds, whole = time.perf_counter() - begin, not cancel[0]
     timer.cancel()
     made, missed = int(state.clock[ROUND]), int(state.estimate.columns.missed.sum())
     return {
@@ -114,17 +126,28 @@ def measured(kind: str, K: int, d: int, budget: float) -> dict[str, Any]:
     world, problem = world_of(kind, K, d)
     products, rank_one = numpy_code(MatrixProducts, world, problem), numpy_code(RankOne, world, problem)
     lingape, gap = (core(world, problem, policy, budget) for policy in (sf.SafeLinGapE(), sf.SafeGap()))
+    as_many = core(world, problem, sf.SafeLinGapE(), budget, rounds=gap["rounds"])
     return {
         "world": kind, "K": K, "d": d, "matrix_products_us": products, "rank_one_us": rank_one,
         "safe_lingape": lingape, "safe_gap": gap,
         "ratio": products / lingape["us"], "ratio_rank_one": rank_one / lingape["us"],
-        "safe_gap_ratio": gap["us"] / lingape["us"],
+        "safe_gap_ratio": gap["us"] / lingape["us"], "ratio_of_as_many": gap["us"] / as_many["us"],
     }  # fmt: skip
+
+
+def measured_together(kind: str, K: int, d: int, rounds: int) -> dict[str, Any]:
+    """Microseconds a round of so many rounds by one thread, and by more."""
+    world, problem = world_of(kind, K, d)
+    found = {
+        policy.name: [core(world, problem, policy, 60.0, rounds, threads)["us"] for threads in THREADS]
+        for policy in (sf.SafeLinGapE(), sf.SafeGap())
+    }
+    return {"world": kind, "K": K, "d": d, **found}
 
 
 HEAD = (
     "world", "arms x features", "matrix products, us", "O(K d) numpy, us", "Safe-LinGapE, us", "faster than products",
-    "than O(K d)", "missed a round", "SafeGap, us", "of Safe-LinGapE",
+    "than O(K d)", "missed a round", "SafeGap, us", "of Safe-LinGapE", "of as many rounds",
 )  # fmt: skip
 
 
@@ -140,6 +163,7 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
         row["world"], f"{row['K']:,} x {row['d']}", f"{row['matrix_products_us']:,.0f}", f"{row['rank_one_us']:,.0f}",
         time_of(lingape), f"{row['ratio']:.0f}{words[0]}", f"{row['ratio_rank_one']:.1f}{words[1]}",
         f"{lingape['missed_a_round']:.2f}", time_of(gap), f"{row['safe_gap_ratio']:.1f}",
+        f"{row['ratio_of_as_many']:.1f}",
     )  # fmt: skip
 
 
@@ -149,6 +173,18 @@ def markdown(report: dict[str, Any], kinds: tuple[str, ...] = WORLDS) -> str:
     lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD), *("| " + " | ".join(row) + " |" for row in rows)]
     note = "\\* cut off before it was certain. " if any("*" in cell for row in rows for cell in row) else ""
     return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; `python benchmarks/many_arms.py`."])
+
+
+def together(report: dict[str, Any]) -> str:
+    """The table of threads, for a page."""
+    head = ("world", "arms x features", "policy", *(f"{n} thread{'s' if n > 1 else ''}, us" for n in THREADS), "faster")
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in report.get("threads", []):
+        for policy in ("safe-lingape", "safe-gap"):
+            times = row[policy]
+            words = [row["world"], f"{row['K']:,} x {row['d']}", policy, *(f"{us:,.0f}" for us in times)]
+            lines.append("| " + " | ".join([*words, f"{times[0] / min(times):.1f}"]) + " |")
+    return "\n".join([*lines, "", f"The first {ROUNDS} rounds; {report['machine']}."])
 
 
 def plotted(rows: list[dict[str, Any]], place: Path) -> None:
@@ -179,15 +215,15 @@ def plotted(rows: list[dict[str, Any]], place: Path) -> None:
     figure.savefig(place, dpi=110)
 
 
-def keep(place: Path, row: dict[str, Any], machine: str) -> None:
+def keep(place: Path, row: dict[str, Any], machine: str, table: str = "rows") -> None:
     """Puts a row in the place of the one that was measured before it; a machine's rows begin a new file."""
     report: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
     if report.get("machine") != machine:
         report = {"machine": machine, "rows": []}
-    rows = {(each["world"], each["K"], each["d"]): each for each in report["rows"]}
+    rows = {(each["world"], each["K"], each["d"]): each for each in report.get(table, [])}
     rows[row["world"], row["K"], row["d"]] = row
     order = sorted(rows, key=lambda each: (WORLDS.index(each[0]), *each[1:]))
-    report["rows"] = [rows[each] for each in order]
+    report[table] = [rows[each] for each in order]
     place.write_text(json.dumps(report, indent=2) + "\n")
 
 
@@ -198,14 +234,17 @@ def main() -> None:
     parser.add_argument("--worlds", nargs="*", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--seconds", type=float, default=40.0, help="after which a run is cut off")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--threads", action="store_true", help="measure what helpers bring, from 1e4 arms on")
     parser.add_argument("--table", action="store_true", help="write what was measured into README and docs")
     options = parser.parse_args()
     if not options.table:
         from bench import machine
 
         sizes = [tuple(map(int, each.split("x"))) for each in options.only] if options.only else list(SIZES)
-        for kind in options.worlds:
-            for K, d in sizes:
+        for kind, (K, d) in product(options.worlds, sizes):
+            if options.threads and K >= CROWD:
+                keep(options.out, measured_together(kind, K, d, ROUNDS), machine(), "threads")
+            elif not options.threads:
                 row = measured(kind, K, d, options.seconds)
                 print("  ".join(cells(row)), flush=True)
                 keep(options.out, row, machine())
@@ -213,6 +252,7 @@ def main() -> None:
         report = json.loads(options.out.read_text())
         put_into_readme("many-arms", markdown(report, ("random", "rival")))
         put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
+        put_into("threads", together(report), HERE.parent / "docs" / "many_arms.md")
         plotted(report["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
 
