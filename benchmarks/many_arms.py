@@ -55,6 +55,7 @@ SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
 }  # fmt: skip
 WORLDS = ("random", "settings", "rival")
 THREADS, ROUNDS = (1, 2, 4, 8), 400
+EARLIER = " °"  # the mark of a row that takes minutes, and was not measured again with the others
 
 
 def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
@@ -160,7 +161,8 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
         return f"{found['us']:,.1f}" + ("" if found["whole"] else " *")
 
     return (
-        row["world"], f"{row['K']:,} x {row['d']}", f"{row['matrix_products_us']:,.0f}", f"{row['rank_one_us']:,.0f}",
+        row["world"] + EARLIER * row.get("earlier", False), f"{row['K']:,} x {row['d']}",
+        f"{row['matrix_products_us']:,.0f}", f"{row['rank_one_us']:,.0f}",
         time_of(lingape), f"{row['ratio']:.0f}{words[0]}", f"{row['ratio_rank_one']:.1f}{words[1]}",
         f"{lingape['missed_a_round']:.2f}", time_of(gap), f"{row['safe_gap_ratio']:.1f}",
         f"{row['ratio_of_as_many']:.1f}",
@@ -171,7 +173,11 @@ def markdown(report: dict[str, Any], kinds: tuple[str, ...] = WORLDS) -> str:
     """The table, for a page."""
     rows = [cells(row) for row in report["rows"] if row["world"] in kinds]
     lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD), *("| " + " | ".join(row) + " |" for row in rows)]
-    note = "\\* cut off before it was certain. " if any("*" in cell for row in rows for cell in row) else ""
+    said = {
+        "*": "\\* cut off before it was certain. ",
+        EARLIER: "° measured with an earlier version, but for the last figure. ",
+    }
+    note = "".join(words for mark, words in said.items() if any(mark in cell for row in rows for cell in row))
     return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; `python benchmarks/many_arms.py`."])
 
 

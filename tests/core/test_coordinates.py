@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 
-from surefoot.core.coordinates import CLOSE, MANY, PORTION, d_optimal, evened, leverages
+from surefoot.core.coordinates import AT_HAND, CLOSE, MANY, PORTION, d_optimal, even_coordinates, evened, leverages
 
 
 def drawn(seed: int, K: int, d: int):  # type: ignore[no-untyped-def]
@@ -128,3 +130,18 @@ def test_features_that_are_nearly_the_same_are_told_apart() -> None:
     even = evened(X)
     sizes = np.linalg.svd(even, compute_uv=False)
     assert sizes[-1] > 0.05 * sizes[0]
+
+
+def test_arms_that_several_threads_map_are_the_same_to_the_last_digit() -> None:
+    """In whatever order, and however many at a time."""
+    X = drawn(9, 3 * AT_HAND + 5, 6)
+
+    def backwards(function: Any, portions: Any) -> Any:
+        return map(function, reversed(list(portions)))
+
+    alone = even_coordinates(X)
+    with ThreadPoolExecutor(4) as several:
+        for each in (several.map, backwards):
+            found = even_coordinates(X, each=each)
+            assert (found.arms == alone.arms).all()
+            assert found.reach == alone.reach

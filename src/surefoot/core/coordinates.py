@@ -5,6 +5,7 @@ the last digits from machine to machine, and with it a study would be another on
 of its rows and columns: an entry that ought to be zero has no digits of its own.
 """
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ APART = 1e-14  # features further apart in size are each taken in units of their
 ROUNDING = 1e-12  # of an eigenvalue near 1
 MANY = 4096  # arms: from here on shares are given out among some of them first
 PORTION = 16_384  # arms that are worked on at a time
+AT_HAND = 512  # arms whose features stay in a cache while they are mapped
+
+Each = Callable[[Callable[[slice], None], Iterable[slice]], Iterable[None]]
 
 
 class Even(NamedTuple):
@@ -38,18 +42,19 @@ def evened(X: Matrix) -> Matrix:
     return even_coordinates(X).arms
 
 
-def even_coordinates(X: Matrix, by_entries: bool = False) -> Even:
+def even_coordinates(X: Matrix, by_entries: bool = False, each: Each = map) -> Even:
     """The same, with how long weights may be there that move no arm by more than 1: B^2 is no less than
     sum nu_k (x_k . weights)^2, for any shares nu, and the map is rounded.                                     (E7)
 
     By entries it is as it once was: each keeps as many digits, and those of what ought to be zero are the machine's.
+    Arms are mapped some at a time, which `each` goes through: in whatever order, or several at once.
     """
     largest = largest_of_each(X)
     even: Matrix = X / (largest if far_apart(X) else largest.max())
     for _ in range(ROUGH):
-        map_rows(even, np.full(len(X), 1.0 / len(X)), by_entries)
+        map_rows(even, np.full(len(X), 1.0 / len(X)), by_entries, each)
     nu = d_optimal(even)
-    map_rows(even, nu, by_entries)
+    map_rows(even, nu, by_entries, each)
     least = float(np.linalg.eigvalsh(information(even, nu))[0])
     reach = float((1.0 + ROUNDING) / np.sqrt(least))
     return Even(even, float(np.ldexp(np.ceil(np.ldexp(reach, REACH_BITS)), -REACH_BITS)))
@@ -67,19 +72,23 @@ def largest_of_each(X: Matrix) -> Vector:
     return found
 
 
-def map_rows(X: Matrix, nu: Vector, by_entries: bool) -> None:
+def map_rows(X: Matrix, nu: Vector, by_entries: bool, each: Each) -> None:
     """S^-1/2 x in place of every arm, for S by these shares. One product after the other, so that equal arms stay
     equal, and the digits are the same on every machine."""
     sizes, axes = np.linalg.eigh(information(X, nu))
     lengths = np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))
     root = (axes / lengths) @ axes.T
     rounded = rounded_by_entries(root) if by_entries else rounded_root(root, (axes * lengths) @ axes.T)
-    for some in portions(len(X)):
+
+    def map_some(some: slice) -> None:
         rows = X[some]
-        total = np.zeros_like(rows)
+        total, share = np.zeros_like(rows), np.empty_like(rows)
         for column, row in zip(rows.T, rounded, strict=True):
-            total += column[:, None] * row
+            total += np.multiply(column[:, None], row, out=share)
         X[some] = total
+
+    for _ in each(map_some, portions(len(X), AT_HAND)):
+        pass
 
 
 def rounded_root(root: Matrix, inverse: Matrix) -> Matrix:
@@ -174,6 +183,6 @@ def longest(lengths: Vector, count: int) -> Indices:
     return found
 
 
-def portions(K: int) -> list[slice]:
+def portions(K: int, size: int = PORTION) -> list[slice]:
     """The arms, some at a time, so that nothing as large as all of them is made on the way."""
-    return [slice(first, first + PORTION) for first in range(0, K, PORTION)]
+    return [slice(first, first + size) for first in range(0, K, size)]

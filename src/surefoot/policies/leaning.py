@@ -5,13 +5,16 @@ read, and holds in even coordinates, where units and mixing of the features do n
 """
 
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from surefoot.core.columns import are_many
 from surefoot.core.coordinates import Even, even_coordinates
+from surefoot.core.crew import CROWD
 from surefoot.core.types import Matrix, Vector
+from surefoot.policies.threads import threads_for_arms
 from surefoot.problem import Problem
 from surefoot.problem.norms import LARGEST, bounds_of
 
@@ -41,7 +44,11 @@ def even_arms(problem: Problem, by_entries: bool = False) -> Even:
     """
     kept = _even.get("last")
     if kept is None or kept[0]() is not problem or kept[2] is not by_entries:
-        found = even_coordinates(problem.features, by_entries)
+        if problem.size < CROWD:
+            found = even_coordinates(problem.features, by_entries)
+        else:
+            with ThreadPoolExecutor(threads_for_arms()) as several:
+                found = even_coordinates(problem.features, by_entries, several.map)
         if are_many(problem.size):  # as compiled code reads them, so that there is one copy
             found = found._replace(arms=np.asfortranarray(found.arms))
         kept = _even["last"] = weakref.ref(problem, _forget), found, by_entries

@@ -15,19 +15,21 @@ from surefoot.errors import InvalidInput
 
 MOST_HANDS = 7  # memory has no more to give to more than about eight threads
 LARGE = 1_000_000  # features of all arms: from here on a single step is worth calling helpers for
-VARIABLE = "SUREFOOT_THREADS"  # how many threads a step of a session may use, in place of one for each core
+VARIABLE = "SUREFOOT_THREADS"  # how many threads one experiment may use, in place of one for each core
 
 
 def hands_for_a_step(inst: Instance) -> int:
     """How many helpers a step of a session gets: one for each core that is left, where there is much to do."""
-    if len(inst.board) == 0 or inst.X.size < LARGE:
-        return 0
+    return threads_for_arms() - 1 if len(inst.board) > 0 and inst.X.size >= LARGE else 0
+
+
+def threads_for_arms() -> int:
+    """How many threads one experiment may use for all of its arms: one for each core, or as many as are named."""
     asked = os.environ.get(VARIABLE, "").strip()
     if asked and not (asked.isascii() and asked.isdigit() and int(asked) > 0):
         remedy = "Set it to 1 or more, or leave it away for one for each core."
         raise InvalidInput(VARIABLE, asked, "must be a number of threads", remedy)
-    threads = int(asked) if asked else os.cpu_count() or 1
-    return min(threads - 1, MOST_HANDS)
+    return min(int(asked) if asked else os.cpu_count() or 1, 1 + MOST_HANDS)
 
 
 def hands_for_runs(workers: int, at_once: int) -> int:
