@@ -28,7 +28,7 @@ def pulled(session, count):
         session.tell(pull, reward=0.1 + 0.01 * pull.level, safety=5.0 + 0.1 * pull.level)
     return session
 
-few = pulled(sf.Session(sf.Problem(np.random.default_rng(1).standard_normal((70_000, 16)), **settings)), 20)
+few = pulled(sf.Session(sf.Problem(np.random.default_rng(1).standard_normal((320_000, 16)), **settings)), 20)
 """
 MEASURED = """
 before = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from surefoot.core.locks import Lock
 from surefoot.core.loop import AS_DECIDED, ASKED, BEGUN, DECIDED, LEARNED, OPENED
 from surefoot.core.records import Answers, Script, decision_of, new_answers
 from surefoot.core.types import DECIDING, EXPLORING, NULL, PULL, ROUND, Decision, Indices
@@ -34,6 +35,7 @@ class Learner:
         self.guarantee = policy.guarantee(problem)
         self._faced = faced(policy, problem)
         self._faced.check_memory()
+        self._lock = Lock()  # who only reads may find that a step is due, and there is one state
         self._replay = replay_of(self._faced, compiling)
         self._hands = hands_for_a_step(self._faced.inst)
         self._hand = hand_of(self._faced) if self._hands > 0 else None
@@ -69,7 +71,8 @@ class Learner:
         """Where an experiment would stand after the steps of the script; the decisions that were due on the way."""
         check_script(script, self.problem.size, len(self._faced.inst.R))
         answers = new_answers(len(script.arm))
-        self._read(self._run(script, answers))
+        with self._lock:
+            self._read(self._run(script, answers))
         return answers
 
     def choose(self, open_pulls: Sequence[tuple[int, float]], n: int = 1) -> list[tuple[Decision, float]]:
@@ -106,12 +109,13 @@ class Learner:
         if not (0 <= arm < self.problem.size and 0.0 <= level <= 1.0):
             reason = "must be an arm of the problem and a level from 0 to 1"
             raise InvalidInput("pull", (arm, level), reason, "Ask about a pull that can be made.")
-        self._expect(
-            self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high, self._noise
-        )
-        if not self._expected_before:
-            self._expect, self._expected_before = unchecked(self._expect), True
-        return self._low.copy(), self._high.copy(), self._noise.copy()
+        with self._lock:
+            self._expect(
+                self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high, self._noise
+            )
+            if not self._expected_before:
+                self._expect, self._expected_before = unchecked(self._expect), True
+            return self._low.copy(), self._high.copy(), self._noise.copy()
 
     # -- to go on elsewhere -----------------------------------------------------------------------------------
 
@@ -132,8 +136,10 @@ class Learner:
     @property
     def pulls(self) -> int:
         """How many results have been taken in."""
-        if self._read_pulls != self.state.clock[ROUND]:  # Ctrl-C came after the result was absorbed
-            self._step(DECIDED)
+        if self._read_pulls != self.state.clock[ROUND]:  # another thread is at it, or Ctrl-C came after it was absorbed
+            with self._lock:
+                if self._read_pulls != self.state.clock[ROUND]:
+                    self._step(DECIDED)
         return self._read_pulls
 
     @property
@@ -168,8 +174,9 @@ class Learner:
 
     def _step(self, step: int) -> None:
         """One step about the one pull in `_one`."""
-        self._one.step[0] = step
-        self._read(self._called(self._one, NO_WORDS, NO_WORDS, ONE_PLACE, NO_ANSWER))
+        with self._lock:
+            self._one.step[0] = step
+            self._read(self._called(self._one, NO_WORDS, NO_WORDS, ONE_PLACE, NO_ANSWER))
 
     def _run(self, script: Script, answers: Answers) -> tuple[Any, ...]:
         """What the replay returns; the answers are filled in.
@@ -192,7 +199,7 @@ class Learner:
     ) -> tuple[Any, ...]:
         """What the replay returns."""
         found = self._faced
-        with helped(self._hand, found.inst, self.state, self.work, self._hands):
+        with self._lock, helped(self._hand, found.inst, self.state, self.work, self._hands):
             result: tuple[Any, ...] = self._replay(
                 found.inst, found.plan.rules, self.state, real, ahead, self.work, self.seed, self.run, self.decision,
                 script, queue, answers,

@@ -44,10 +44,11 @@ def even_arms(problem: Problem, by_entries: bool = False) -> Even:
     """
     kept = _even.get("last")
     if kept is None or kept[0]() is not problem or kept[2] is not by_entries:
-        if problem.size < CROWD:
+        threads = threads_for_arms() if problem.size >= CROWD else 1
+        if threads == 1:
             found = even_coordinates(problem.features, by_entries)
         else:
-            with ThreadPoolExecutor(threads_for_arms()) as several:
+            with ThreadPoolExecutor(threads) as several:
                 found = even_coordinates(problem.features, by_entries, several.map)
         if are_many(problem.size):  # as compiled code reads them, so that there is one copy
             found = found._replace(arms=np.asfortranarray(found.arms))
