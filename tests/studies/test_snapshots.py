@@ -24,7 +24,7 @@ from surefoot.studies import entries, snapshots
 from surefoot.studies.entries import StudyLedger
 
 BUILT = {  # by the settings alone, or room to work in
-    "problem", "policy", "guarantee", "_faced", "_replay", "work", "_one", "_expect", "_low", "_high", "_noise",
+    "problem", "policy", "guarantee", "_faced", "_replay", "_lock", "work", "_one", "_expect", "_low", "_high", "_noise",
     "_expected_before", "_read", "_watch", "_names", "where", "results", "_memory", "state",
 }  # fmt: skip
 HAPPENS = {
