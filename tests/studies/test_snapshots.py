@@ -24,8 +24,8 @@ from surefoot.studies import entries, snapshots
 from surefoot.studies.entries import StudyLedger
 
 BUILT = {  # by the settings alone, or room to work in
-    "problem", "policy", "guarantee", "_faced", "_replay", "_lock", "work", "_one", "_expect", "_low", "_high", "_noise",
-    "_expected_before", "_read", "_watch", "_names", "where", "results", "_memory", "state",
+    "problem", "policy", "guarantee", "_faced", "_replay", "_lock", "work", "_one", "_expect", "_low", "_high",
+    "_noise", "_expected_before", "_read", "_watch", "_names", "where", "results", "_memory", "state",
 }  # fmt: skip
 HAPPENS = {
     "ask", "tell", "add", "table", "cancel", "abort", "freeze", "release", "hold", "hold-all", "confirm", "correct",
