@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
 from threading import enumerate as enumerate_threads
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot import simulation
 from surefoot.core import crew
 from surefoot.core.columns import COLUMN
 from surefoot.core.compiler import compiled
@@ -34,9 +36,11 @@ from surefoot.core.linear import stretches
 from surefoot.core.refreshing import DIAGONALS, ESTIMATES, image_stretches
 from surefoot.core.types import ROUND, Indices
 from surefoot.live.learner import Learner
+from surefoot.live.model_checks import simulated_watch
 from surefoot.policies import threads
 from surefoot.policies.bound import faced, hand_of
 from surefoot.policies.threads import VARIABLE, hands_for_a_step, hands_for_runs, helped, threads_for_arms
+from surefoot.simulation import finished_chunks
 
 JOBS, STRETCHES = 3000, 7
 
@@ -275,12 +279,15 @@ def test_whoever_only_reads_waits_for_a_step_of_another_thread() -> None:
 
 
 @pytest.mark.skipif(interpreted() or os.name != "posix", reason="interpreted, one thread plays a run")
-def test_a_run_with_helpers_is_the_run_without() -> None:
+def test_a_run_with_helpers_is_the_run_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """Word by word, through misses, new columns and everything computed anew."""
     problem, rng = crowd(3 * CROWD), np.random.default_rng(3)
-    alone, together = (Learner(problem, sf.SafeGap(), seed=1) for _ in range(2))
-    together._hand, together._hands = hand_of(together._faced), 3
-    assert alone._hands == 0
+    alone = Learner(problem, sf.SafeGap(), seed=1)
+    monkeypatch.setattr(threads, "LARGE", 1000)
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    together = Learner(problem, sf.SafeGap(), seed=1)
+    assert (alone._hands, together._hands) == (0, 3)
+    assert together._hand is not None
     for _ in range(60):
         arm, level, seen = alone.decision.arm, alone.decision.level, rng.normal(0.1, 0.4, 2)
         alone.take(arm, level, seen)
@@ -314,3 +321,24 @@ def test_workers_without_a_run_of_their_own_help_others() -> None:
     assert [hands_for_runs(*each) for each in ((1, 1), (4, 4), (4, 3), (4, 2), (4, 1), (64, 1), (5, 0))] == [
         0, 0, 0, 1, 3, 7, 4,
     ]  # fmt: skip
+
+
+def test_simulate_gives_workers_without_a_run_to_those_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run that is played is helped by as many as are left; with a run for every worker, by none."""
+    problem, asked = crowd(40), []
+    found, watch = faced(sf.SafeGap(), problem), simulated_watch(problem, sf.SafeGap().guarantee(problem), None)
+    world = sf.worlds.Linear(problem.features, theta_star=np.ones(4), mu_star=np.ones(4), noise=0.5, limit=-9.0)
+
+    @contextmanager
+    def noted(hand: Any, inst: Any, state: Any, work: Any, hands: int) -> Iterator[None]:
+        asked.append((hand, hands))
+        yield
+
+    monkeypatch.setattr(simulation, "helped", noted)
+    monkeypatch.setattr(simulation, "hand_of", lambda found: "a hand")
+    for workers, runs, hands in ((4, 1, 3), (5, 2, 1), (2, 2, 0)):
+        asked.clear()
+        starts = [(run, 1) for run in range(runs)]
+        response = world.response()
+        list(finished_chunks(lambda *all_of_it: 1, found, response, watch, 1, 10, starts, workers))
+        assert asked == [("a hand" if hands else None, hands)] * runs
