@@ -161,10 +161,7 @@ def diagonals_together(inst: Instance, estimate: Estimate, scratch: Scratch, g: 
         diagonals_alone(inst, estimate, scratch, g)
         return
     put_up(inst.board, DIAGONALS, g, 0, image_stretches(inst.X, scratch.W))
-    n = taken(inst.board)
-    while n >= 0:
-        diagonals_of(inst, estimate, scratch.B, scratch.W, g, n)
-        n = taken_after(inst.board)
+    lend_a_hand(inst, estimate, scratch, scratch.W)
     wait_for(inst.board, image_stretches(inst.X, scratch.W))
 
 
@@ -182,17 +179,14 @@ def estimates_together(inst: Instance, estimate: Estimate, scratch: Scratch, s: 
         estimates_alone(inst, estimate, scratch, s)
         return
     put_up(inst.board, ESTIMATES, s, 0, stretches(inst.X))
-    n = taken(inst.board)
-    while n >= 0:
-        multiply_arms(inst.X, scratch.y, estimate.est[s], n)
-        n = taken_after(inst.board)
+    lend_a_hand(inst, estimate, scratch, scratch.W)
     wait_for(inst.board, stretches(inst.X))
 
 
 @rare
 def lend_a_hand(inst: Instance, estimate: Estimate, scratch: Scratch, images: Matrix) -> None:
-    """What a helper does when it is called: takes stretches of the job that is up until none is left; `images` is its
-    own room."""
+    """Takes stretches of the job that is up until none is left, as whoever put it up does and every helper that is
+    called; `images` is its own room."""
     board = inst.board
     n = taken(board)
     while n >= 0:
