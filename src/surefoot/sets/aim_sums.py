@@ -15,7 +15,7 @@ from surefoot.core.linear import long_dot
 from surefoot.core.types import Indices, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said how the sums of aims are held: make the set with surefoot.sets.directional"
-NAMES = ("meet", "along_of", "along2_of", "add_step", "end_pull", "read_sum")  # of the parts that either form binds in
+NAMES = ("meet", "along_of", "along2_of", "add_step", "end_pull", "read_sum", "move_sum")  # of the parts that either form binds in
 TILE = 64  # aims side by side: the products of a tile stay at hand
 WAITING = 8  # pulls that wait; each costs every aim a product, and all of them one pass over q less
 
@@ -30,7 +30,7 @@ class Tiles(NamedTuple):
     """The sums of many aims, without the pulls that wait."""
 
     q: Tensor  # (each, tiles, d, TILE) sum of weight * z
-    step: Tensor  # (each, tiles, WAITING, TILE) what a pull that waits adds of its arm; 0 for aims opened since
+    step: Tensor  # (each, tiles, WAITING, TILE) what a pull that waits adds of its arm; 0 for aims that began since
     pulled: Matrix  # (WAITING, d) the arms of the pulls that wait
     number: Indices  # (1,) how many wait
     along: Vector  # (tiles * TILE,) room: q . V^-1 x of each aim of one signal
@@ -57,8 +57,8 @@ def new_tiles(room: int, each: int, d: int) -> Tiles:
 
 
 @bound_in
-def meet(sums: Any, e: int, opened: int, w: Vector, w2: Vector) -> None:
-    """Prepares for the products of every open aim at signal e with w and w2."""
+def meet(sums: Any, e: int, active: int, w: Vector, w2: Vector) -> None:
+    """Prepares for the products of every aim at work at signal e with w and w2."""
     raise TypeError(UNBOUND)
 
 
@@ -76,12 +76,12 @@ def along2_of(sums: Any, a: int, n: int, w2: Vector) -> float:
 
 @bound_in
 def add_step(sums: Any, e: int, a: int, n: int, step: float, x: Vector) -> None:
-    """Adds step * x to aim n at signal e, in row a; one pull does so for every open aim before it ends."""
+    """Adds step * x to aim n at signal e, in row a; one pull does so for every aim at work before it ends."""
     raise TypeError(UNBOUND)
 
 
 @bound_in
-def end_pull(sums: Any, opened: int, x: Vector) -> None:
+def end_pull(sums: Any, active: Indices, x: Vector) -> None:
     """The pull of x is over: every aim knows its step."""
     raise TypeError(UNBOUND)
 
@@ -92,11 +92,17 @@ def read_sum(sums: Any, e: int, a: int, n: int, q: Vector) -> None:
     raise TypeError(UNBOUND)
 
 
+@bound_in
+def move_sum(sums: Any, e: int, b: int, last: int, a: int, n: int) -> None:
+    """q of aim `last` at signal e, in row b, becomes that of aim n, in row a, and its own is empty."""
+    raise TypeError(UNBOUND)
+
+
 # -- few aims ---------------------------------------------------------------------------------------------------------
 
 
 @thin
-def nothing_met(sums: Rows, e: int, opened: int, w: Vector, w2: Vector) -> None:
+def nothing_met(sums: Rows, e: int, active: int, w: Vector, w2: Vector) -> None:
     """Each is asked for when it is needed."""
 
 
@@ -115,7 +121,7 @@ def add_to_row(sums: Rows, e: int, a: int, n: int, step: float, x: Vector) -> No
 
 
 @thin
-def nothing_waits(sums: Rows, opened: int, x: Vector) -> None:
+def nothing_waits(sums: Rows, active: Indices, x: Vector) -> None:
     """Nothing is left to do."""
 
 
@@ -126,8 +132,16 @@ def read_row(sums: Rows, e: int, a: int, n: int, q: Vector) -> None:
         q[c] = sums.q[a, c]
 
 
+@rare
+def move_row(sums: Rows, e: int, b: int, last: int, a: int, n: int) -> None:
+    """One row in place of the other."""
+    for c in range(sums.q.shape[1]):
+        sums.q[a, c] = sums.q[b, c]
+        sums.q[b, c] = 0.0
+
+
 ROWS: dict[str, Callable[..., Any]] = dict(
-    zip(NAMES, (nothing_met, row_along, row_along, add_to_row, nothing_waits, read_row), strict=True)
+    zip(NAMES, (nothing_met, row_along, row_along, add_to_row, nothing_waits, read_row, move_row), strict=True)
 )
 
 
@@ -135,12 +149,12 @@ ROWS: dict[str, Callable[..., Any]] = dict(
 
 
 @rare
-def meet_tiles(sums: Tiles, e: int, opened: int, w: Vector, w2: Vector) -> None:
+def meet_tiles(sums: Tiles, e: int, active: int, w: Vector, w2: Vector) -> None:
     """The products of all aims, tile by tile, and then those of what waits."""
     for p in range(sums.number[0]):
         sums.common[p, 0], sums.common[p, 1] = long_dot(sums.pulled[p], w), long_dot(sums.pulled[p], w2)
-    for first in range(0, opened, TILE):
-        end = min(first + TILE, opened)
+    for first in range(0, active, TILE):
+        end = min(first + TILE, active)
         along, along2 = sums.along[first:end], sums.along2[first:end]
         q, step = sums.q[e, first // TILE], sums.step[e, first // TILE]
         for n in range(len(along)):
@@ -184,22 +198,22 @@ def let_wait(sums: Tiles, e: int, a: int, n: int, step: float, x: Vector) -> Non
 
 
 @kernel
-def end_waiting(sums: Tiles, opened: int, x: Vector) -> None:
+def end_waiting(sums: Tiles, active: Indices, x: Vector) -> None:
     """Notes the arm, and writes all pulls that wait into q when there are as many as may be."""
     for c in range(len(x)):
         sums.pulled[sums.number[0], c] = x[c]
     sums.number[0] += 1
     if sums.number[0] == WAITING:
-        write_tiles(sums, opened)
+        write_tiles(sums, active)
         sums.number[0] = 0
 
 
 @rare
-def write_tiles(sums: Tiles, opened: int) -> None:
+def write_tiles(sums: Tiles, active: Indices) -> None:
     """Adds what waits to q, four pulls at a time."""
     for e in range(len(sums.q)):
-        for first in range(0, opened, TILE):
-            count, step = min(TILE, opened - first), sums.step[e, first // TILE]
+        for first in range(0, active[e], TILE):
+            count, step = min(TILE, active[e] - first), sums.step[e, first // TILE]
             for p in range(0, WAITING, 4):
                 s_1, s_2, s_3, s_4 = step[p][:count], step[p + 1][:count], step[p + 2][:count], step[p + 3][:count]
                 for c in range(sums.pulled.shape[1]):
@@ -225,6 +239,17 @@ def read_tile(sums: Tiles, e: int, a: int, n: int, q: Vector) -> None:
             q[c] += step * sums.pulled[p, c]
 
 
+@rare
+def move_in_tiles(sums: Tiles, e: int, b: int, last: int, a: int, n: int) -> None:
+    """What is written, and what waits."""
+    for c in range(sums.pulled.shape[1]):
+        sums.q[e, n // TILE, c, n % TILE] = sums.q[e, last // TILE, c, last % TILE]
+        sums.q[e, last // TILE, c, last % TILE] = 0.0
+    for p in range(WAITING):
+        sums.step[e, n // TILE, p, n % TILE] = sums.step[e, last // TILE, p, last % TILE]
+        sums.step[e, last // TILE, p, last % TILE] = 0.0
+
+
 TILES: dict[str, Callable[..., Any]] = dict(
-    zip(NAMES, (meet_tiles, tile_along, tile_along2, let_wait, end_waiting, read_tile), strict=True)
+    zip(NAMES, (meet_tiles, tile_along, tile_along2, let_wait, end_waiting, read_tile, move_in_tiles), strict=True)
 )

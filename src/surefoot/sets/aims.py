@@ -4,7 +4,8 @@ An aim takes a weight h_s for every pull before its result is known. With q = su
 the noise in sum h_s y_s keeps to a boundary in one dimension (C3), however many dimensions the features have; what the
 estimate does not explain of that sum is its `rest`. An aim may be opened late: until then its weights are 0, and
 whether it is opened may depend on all that is known by then. So only the questions that come up cost anything, and a
-problem of a million arms has room for some thousands of aims.
+problem of a million arms has room for some thousands of aims. One whose question is settled for good is closed: its
+place is taken by the last, so that those at work lie side by side.
 
 Of an aim only q has d numbers. All else that is asked of it are products such as x . V^-1 q, which a pull changes by
 what x and q have in common with the arm that is pulled: two inner products of q a round, whatever is asked.
@@ -18,18 +19,20 @@ import numpy as np
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import dot, forward_solve, transposed_solve
 from surefoot.core.types import Indices, Matrix, Vector
-from surefoot.sets.aim_sums import add_step, new_rows, new_tiles, read_sum
+from surefoot.sets.aim_sums import add_step, move_sum, new_rows, new_tiles, read_sum
 
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
 
 class Aims(NamedTuple):
-    """Some aims: `each` of them for every target that is opened, in the order of opening."""
+    """Some aims: `each` of them for every target that is opened. Those at work come first, at each signal."""
 
     place: Indices  # (targets,) when the target was opened, counted from 1; 0 while it is not
-    target: Indices  # (room,) the targets in the order of opening
-    opened: Indices  # (1,) how many are open
+    opened: Indices  # (1,) how many targets were opened
+    active: Indices  # (each,) how many aims are at work
     sums: Any  # q = sum of weight * z of each; see sets.aim_sums
+    target: Indices  # (each, room) what the aim asks about
+    turn: Indices  # (each, room) when that was opened, counted from 0
     # (each * room,), those at the first signal first:
     own: Vector  # x . V^-1 q of the target's arm, and 0 where the target is no arm
     own2: Vector  # x . V^-2 q of it
@@ -44,35 +47,70 @@ class Aims(NamedTuple):
 
 def new_aims(targets: int, room: int, each: int, d: int, many: bool, compared: bool) -> Aims:
     """Nothing open yet; `many` says in which form sums are held, `compared` whether with another arm."""
-    place, target, sums = np.zeros(targets, np.int64), np.zeros(room, np.int64), new_tiles if many else new_rows
+    sums = new_tiles if many else new_rows
+    target, turn = np.zeros((each, room), np.int64), np.zeros((each, room), np.int64)
     own, own2, fit, fit2, information, value, rest = (np.zeros(each * room) for _ in range(7))
     rival, rival2 = (np.zeros(each * room if compared else 0) for _ in range(2))
     return Aims(
-        place, target, np.zeros(1, np.int64), sums(room, each, d), own, own2, rival, rival2, fit, fit2, information,
-        value, rest,
+        np.zeros(targets, np.int64), np.zeros(1, np.int64), np.zeros(each, np.int64), sums(room, each, d), target, turn,
+        own, own2, rival, rival2, fit, fit2, information, value, rest,
     )  # fmt: skip
 
 
 @thin
 def row_of(aims: Aims, e: int, n: int) -> int:
-    """Where the numbers of aim n at signal e are."""
-    return e * len(aims.target) + n
+    """Where the numbers of the aim in place n at signal e are."""
+    return e * aims.target.shape[1] + n
 
 
 @thin
 def is_open(aims: Aims, target: int) -> bool:
-    """Whether the target is asked about."""
+    """Whether the target is asked about, or was."""
     return bool(aims.place[target] > 0)
 
 
 @rare
 def open_aim(aims: Aims, target: int) -> int:
-    """The place of a target that is opened now; -1 where there is no room, or it was open before."""
-    n: int = aims.opened[0]
-    if aims.place[target] > 0 or n >= len(aims.target):
+    """When a target that is opened now was opened, counted from 0; -1 where there is no room, or it was open before."""
+    turn: int = aims.opened[0]
+    if aims.place[target] > 0 or turn >= aims.target.shape[1]:
         return -1
-    aims.target[n], aims.place[target], aims.opened[0] = target, n + 1, n + 1
-    return n
+    aims.place[target], aims.opened[0] = turn + 1, turn + 1
+    for e in range(len(aims.active)):
+        begin_aim(aims, e, turn, target)
+    return turn
+
+
+@rare
+def begin_aim(aims: Aims, e: int, turn: int, target: int) -> None:
+    """An aim at this target of signal e, behind those that are at work."""
+    n = aims.active[e]
+    aims.target[e, n], aims.turn[e, n] = target, turn
+    aims.active[e] = n + 1
+
+
+@rare
+def close_aim(aims: Aims, e: int, n: int) -> None:
+    """The aim in place n at signal e, which is compared with none, is at work no more: the last takes its place."""
+    last = aims.active[e] - 1
+    a, b = row_of(aims, e, n), row_of(aims, e, last)
+    aims.target[e, n], aims.turn[e, n] = aims.target[e, last], aims.turn[e, last]
+    move(aims.own, b, a)
+    move(aims.own2, b, a)
+    move(aims.fit, b, a)
+    move(aims.fit2, b, a)
+    move(aims.information, b, a)
+    move(aims.value, b, a)
+    move(aims.rest, b, a)
+    move_sum(aims.sums, e, b, last, a, n)
+    aims.active[e] = last
+
+
+@thin
+def move(numbers: Vector, b: int, a: int) -> None:
+    """Number b in place a, and 0 in its own."""
+    numbers[a] = numbers[b]
+    numbers[b] = 0.0
 
 
 @kernel

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from surefoot.core.estimate import column, diagonal, image, image_twice, second_column, second_diagonal, square_of
 from surefoot.core.kernel import kernel, rare
+from surefoot.core.levels import Levels
 from surefoot.core.linear import dot, forward_solve, transposed_solve, weighted_sum
 from surefoot.core.state import Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
 from surefoot.sets.aim_sums import along2_of, along_of, end_pull, meet, read_sum
-from surefoot.sets.aims import Met, is_open, open_aim, refresh_aim, row_of, take_in, turned, turned2, weight_of
+from surefoot.sets.aims import Met, close_aim, is_open, open_aim, refresh_aim, row_of, take_in, turned, turned2, weight_of
 from surefoot.sets.deviations import count_level
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
@@ -39,6 +40,18 @@ def open_safety(memory: "Memory", k: int) -> None:
         open_aim(memory.safety, k)
 
 
+@rare
+def close_settled(memory: "Memory", levels: Levels, s: int) -> None:
+    """Closes the aims at signal s of arms that are certified at full level: levels remember, so they have no question
+    left. What was opened counts as opened, and is never opened again."""
+    aims, e = memory.safety, s - 1
+    n: int = aims.active[e] - 1
+    while n >= 0:
+        if levels.low_of[e, aims.target[e, n]] >= 1.0:
+            close_aim(aims, e, n)
+        n -= 1
+
+
 @kernel
 def compare_with(inst: Instance, memory: "Memory", state: State, i: int) -> None:
     """Makes the aims at the reward compare their arms with arm i."""
@@ -52,8 +65,8 @@ def compare_anew(inst: Instance, memory: "Memory", state: State, i: int) -> None
     aims, g = memory.reward, inst.gram_of[0]
     image(inst, state.estimate, g, i, memory.image)
     image_twice(state.estimate, g, memory.image, memory.image2)
-    meet(aims.sums, 0, aims.opened[0], memory.image, memory.image2)
-    for n in range(aims.opened[0]):
+    meet(aims.sums, 0, aims.active[0], memory.image, memory.image2)
+    for n in range(aims.active[0]):
         aims.rival[n] = along_of(aims.sums, n, n, memory.image)
         aims.rival2[n] = along2_of(aims.sums, n, n, memory.image2)
     memory.compared[0] = i
@@ -88,8 +101,8 @@ def learn(
             learn_leads(inst, memory, state, k, gamma, observed[0], of_leader)
         else:
             learn_limit(inst, memory, state, k, gamma, observed[s], s)
-    end_pull(memory.reward.sums, memory.reward.opened[0], memory.x)
-    end_pull(memory.safety.sums, memory.safety.opened[0], memory.x)
+    end_pull(memory.reward.sums, memory.reward.active, memory.x)
+    end_pull(memory.safety.sums, memory.safety.active, memory.x)
 
 
 @rare
@@ -126,9 +139,9 @@ def learn_leads(
     per_round = 1.0 / (state.clock[ROUND] + 1.0)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
     column_i, column_j = column(inst, estimate, g, max(i, 0)), column(inst, estimate, g, max(j, 0))
-    meet(aims.sums, 0, aims.opened[0], memory.image, memory.image2)
-    for n in range(aims.opened[0]):
-        a = aims.target[n]
+    meet(aims.sums, 0, aims.active[0], memory.image, memory.image2)
+    for n in range(aims.active[0]):
+        a = aims.target[0, n]
         before, before2 = along_of(aims.sums, n, n, memory.image), along2_of(aims.sums, n, n, memory.image2)
         rival = j if a == i else i
         x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
@@ -157,9 +170,9 @@ def learn_limit(
     estimate, aims, e, g = state.estimate, memory.safety, s - 1, inst.gram_of[s]
     per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), memory.x, met_by(inst, state, k, gamma, observed, s)
     v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
-    meet(aims.sums, e, aims.opened[0], memory.image, memory.image2)
-    for n in range(aims.opened[0]):
-        b, a = aims.target[n], row_of(aims, e, n)
+    meet(aims.sums, e, aims.active[e], memory.image, memory.image2)
+    for n in range(aims.active[e]):
+        b, a = aims.target[e, n], row_of(aims, e, n)
         before, before2 = along_of(aims.sums, a, n, memory.image), along2_of(aims.sums, a, n, memory.image2)
         weight = weight_of(aims.information[a], gamma, per_round, v[b], column_k[b], aims.own[a], before)
         moved = take_in(aims, e, n, met, x, weight, before, before2)
@@ -178,12 +191,12 @@ def refresh(inst: Instance, params: "Params", memory: "Memory", state: State, sc
         if inst.gram_of[s] == g:
             weighted_sum(inst.X, state.estimate.M[s], memory.x)
             aims, e = (memory.reward, 0) if s == 0 else (memory.safety, s - 1)
-            for n in range(aims.opened[0]):
+            for n in range(aims.active[e]):
                 a = row_of(aims, e, n)
                 refresh_aim(aims, e, n, scratch.A, scratch.u, V_q, memory.x)
                 forward_solve(scratch.A, V_q, scratch.u)
                 transposed_solve(scratch.A, scratch.u, memory.image2)  # V^-2 q
-                if aims.target[n] < K:
-                    x = inst.X[aims.target[n]]
+                if aims.target[e, n] < K:
+                    x = inst.X[aims.target[e, n]]
                     aims.own[a], aims.own2[a] = dot(x, V_q), dot(x, memory.image2)
     memory.compared[0] = NULL  # found when it is asked for

@@ -35,7 +35,7 @@ from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, V
 from surefoot.sets import norm_free
 from surefoot.sets.aim_sums import ROWS, TILES
 from surefoot.sets.aims import Aims, new_aims, open_aim, row_of
-from surefoot.sets.asking import begin, compare_with, learn, refresh
+from surefoot.sets.asking import begin, close_settled, compare_with, learn, refresh
 from surefoot.sets.boundaries import growth
 from surefoot.sets.deviations import (
     LINEAR,
@@ -188,8 +188,9 @@ def cut_safety(
     estimate, aims = state.estimate, memory.safety
     g, c, low_table = inst.gram_of[s], params.ball.prior[s], params.low[s - 1]
     v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
-    for n in range(aims.opened[0]):
-        k, a = aims.target[n], row_of(aims, s - 1, n)
+    close_settled(memory, state.levels, s)
+    for n in range(aims.active[s - 1]):
+        k, a = aims.target[s - 1, n], row_of(aims, s - 1, n)
         if bounds.lower[s - 1, k] >= inst.eta0[s - 1] + inst.within[s]:
             continue
         square = max(v[k], 0.0) + c * max(v2[k], 0.0)
@@ -197,7 +198,7 @@ def cut_safety(
         along, fit = aims.own[a] + c * aims.own2[a], aims.fit[a] + c * aims.fit2[a]
         information, rest = aims.information[a], aims.rest[a]
         log_growth = growth(params.high, s - 1, information)  # both sides have one rho
-        low = height_of(inst, memory.ball.sizes, s, low_table, n, information, log_growth) - rest
+        low = height_of(inst, memory.ball.sizes, s, low_table, aims.turn[s - 1, n], information, log_growth) - rest
         high = height_of(inst, memory.ball.sizes, s, params.high, s - 1, information, log_growth) + rest
         low, high = (
             beyond_aim(inst, state, s, information, aims.fit[a], low),
@@ -237,8 +238,8 @@ def bound_leads(
     x_i = max(i, 0)
     column_i, second_i = column(inst, state.estimate, found.g, x_i), second_column(inst, state.estimate, found.g, x_i)
     largest, cut = uncut_lead, False
-    for n in range(aims.opened[0] if found.radius < inf else 0):  # of nothing known no half-space cuts anything off
-        j = aims.target[n]
+    for n in range(aims.active[0] if found.radius < inf else 0):  # of nothing known no half-space cuts anything off
+        j = aims.target[0, n]
         if bounds.lead[j] > largest and j != i:
             cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, column_i, second_i, n)
             if bounds.lead[j] > largest:
@@ -274,7 +275,7 @@ def cut_lead(
 ) -> None:  # fmt: skip
     """Cuts the lead of the arm, or of the null pull, that aim n asks about; the columns are the leader's.       (C6)"""
     estimate, aims, K, x_i, c = state.estimate, memory.reward, len(levels), max(i, 0), found.prior
-    v, v2, j = diagonal(estimate, found.g), second_diagonal(estimate, found.g), aims.target[n]
+    v, v2, j = diagonal(estimate, found.g), second_diagonal(estimate, found.g), aims.target[0, n]
     x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
     square = square_of(level_j, v[x_j], level_i, v[x_i], column_i[x_j])
     square += c * square_of(level_j, v2[x_j], level_i, v2[x_i], second_i[x_j])
