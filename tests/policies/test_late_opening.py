@@ -56,8 +56,8 @@ def test_room_is_made_for_some_thousands_of_aims_and_not_for_all_arms(monkeypatc
     monkeypatch.setattr(directional, "MOST_OPEN", 7)
     _, problem = crowd(40)
     late, at_once = (faced(sf.SafeGap(opening=opening), problem).new_state().sets for opening in ("late", "at-once"))
-    assert (len(late.reward.target), len(late.safety.target), len(late.safety.sums.q)) == (7, 7, 14)
-    assert (len(at_once.reward.target), len(at_once.safety.target)) == (41, 40)
+    assert (late.reward.target.shape, late.safety.target.shape, len(late.safety.sums.q)) == ((1, 7), (2, 7), 14)
+    assert (at_once.reward.target.shape, at_once.safety.target.shape) == ((1, 41), (2, 40))
     _, low = safety_boundaries(problem, False)
     assert low.shape == (2, 7, 3)
 
@@ -72,7 +72,7 @@ def session(problem: sf.Problem, policy: Any, world: Linear, rounds: int) -> sf.
 def test_only_the_arms_that_come_into_question_are_asked_about() -> None:
     world, problem = crowd(40)
     state = session(problem, sf.SafeGap(), world, 250).ledger.learner.state
-    opened = set(state.sets.safety.target[: state.sets.safety.opened[0]].tolist())
+    opened = set(np.flatnonzero(state.sets.safety.place).tolist())
     again = {k for k in range(40) if state.estimate.pulls[k] > 4}
     assert again
     assert again <= opened  # pulled at least once after its first time and after the pulls spanned

@@ -12,10 +12,12 @@ from surefoot.core.learn import refresh
 from surefoot.core.parts import ball_of, bound_leads, bound_safety
 from surefoot.core.state import copy_words, remember_race
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND
-from surefoot.sets import aim_sums, norm_free
+from surefoot.sets import aim_sums, norm_free, side_by_side
 from surefoot.sets import directional as directional_module
 from surefoot.sets.aim_sums import read_sum
-from surefoot.sets.directional import FAR, NEAR, Params, cut_lead, directional, furthest
+from surefoot.sets.boundaries import height_at
+from surefoot.sets.cutting import FAR, NEAR, Lead, cut_leads, furthest
+from surefoot.sets.directional import Params, directional
 from surefoot.sets.mixtures import boundary, half_normal
 from workbench import Bench, bench
 
@@ -100,7 +102,8 @@ both_openings = pytest.mark.parametrize("at_once", OPENINGS.values(), ids=OPENIN
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a dozen aims fill several."""
-    monkeypatch.setattr(aim_sums, "TILE", 4)
+    for each in (aim_sums, side_by_side):
+        monkeypatch.setattr(each, "TILE", 4)
 
 
 def lowest(s: int, n: int, at_once: bool) -> Any:
@@ -150,7 +153,8 @@ class Diary:
         at_once = inst.sets.at_once
         self.reward: list[int] = list(range(K + 1)) if at_once else []  # targets in the order of opening
         self.safety: list[int] = list(range(K)) if at_once else []
-        self.reward_room, self.safety_room = len(self.memory.reward.target), len(self.memory.safety.target)
+        self.settled: set[tuple[int, int]] = set()  # limits and the arms at which they have no question left
+        self.reward_room, self.safety_room = self.memory.reward.target.shape[1], self.memory.safety.target.shape[1]
 
     def decide(self) -> None:
         """A decision at random: levels, a leader, and whoever might beat it by most. Or always about one leader."""
@@ -221,9 +225,19 @@ class Diary:
     def check_open(self) -> None:
         """The aims that are open, and in which order."""
         for aims, order in ((self.memory.reward, self.reward), (self.memory.safety, self.safety)):
-            assert aims.target[: aims.opened[0]].tolist() == order
+            for e, at_work in enumerate(aims.active):
+                found = aims.target[e, :at_work].tolist()
+                closed = {k for s, k in self.settled if s == e and aims is self.memory.safety}
+                assert sorted(found) == sorted(set(order) - closed)
+                assert aims.turn[e, :at_work].tolist() == [order.index(k) for k in found]
             assert [int(np.flatnonzero(aims.place == n + 1)[0]) for n in range(len(order))] == order
             assert np.count_nonzero(aims.place) == len(order)
+
+    def asks(self, a: int) -> bool:
+        """Whether aim a was opened, and has a question left."""
+        K = len(self.inst.X)
+        s, k = divmod(a - K - 1, K)
+        return a in self.reward if a <= K else k in self.safety and (s, k) not in self.settled
 
     def row(self, a: int) -> tuple[Any, int]:
         """Where aim a is kept; -1 where it is not open."""
@@ -231,11 +245,12 @@ class Diary:
         if a <= K:
             return self.memory.reward, self.reward.index(a) if a in self.reward else -1
         s, k = divmod(a - K - 1, K)
-        return self.memory.safety, s * self.safety_room + self.safety.index(k) if k in self.safety else -1
+        at_work = self.memory.safety.target[s, : self.memory.safety.active[s]].tolist()
+        return self.memory.safety, s * self.safety_room + at_work.index(k) if k in at_work else -1
 
     def summed(self, aims: Any, row: int) -> Any:
         """q of the aim in that row."""
-        (e, n), q = divmod(row, len(aims.target)), np.zeros(self.inst.X.shape[1])
+        (e, n), q = divmod(row, aims.target.shape[1]), np.zeros(self.inst.X.shape[1])
         self.here.plain(read_sum)(aims.sums, e, row, n, q)
         return q
 
@@ -285,7 +300,7 @@ class Diary:
         inverse = self.inverse()
         for a in range(len(self.signal)):
             y, q = self.question(a), self.H[:, a] @ self.Z
-            if self.row(a)[1] < 0 or not y.any():
+            if not self.asks(a) or not y.any():
                 continue
             plain = z @ inverse @ y / (y @ inverse @ y)
             correction = 4.0 * (max(y @ inverse @ q, 0.0) * plain - z @ inverse @ q)
@@ -299,7 +314,7 @@ class Diary:
         for a, s in enumerate(self.signal):
             h, q, (aims, n) = self.H[:, a], self.H[:, a] @ self.Z, self.row(a)
             if n < 0:
-                assert not h.any()
+                assert not h.any() or divmod(a - K - 1, K) in self.settled
                 continue
             np.testing.assert_allclose(aims.information[n], h @ h, **close)
             np.testing.assert_allclose(self.summed(aims, n), q, **close)
@@ -409,6 +424,28 @@ def test_an_arm_is_opened_once_and_keeps_its_place() -> None:
         assert (now[before > 0] == before[before > 0]).all()
 
 
+@both_forms
+@both_openings
+def test_questions_that_are_settled_are_closed_and_the_others_go_on(at_once: bool, few: bool) -> None:
+    """An arm that was certified at full level by a limit is asked about no more; `pull` checks all others."""
+    diary = filled(6, 2, 45, at_once=at_once, few=few)
+    low_of, here = diary.state.levels.low_of, diary.here
+    for settled in ({(0, diary.safety[0]), (0, diary.safety[-1])}, {(1, diary.safety[1])}, {(0, diary.safety[2])}):
+        for s, k in settled:
+            low_of[s, k] = 1.0
+        asked = int(diary.memory.safety.active.sum())
+        diary.settled |= settled
+        here.plain(bound_safety)(diary.inst, diary.state, diary.work)
+        assert diary.memory.safety.active.sum() == asked - len(settled)
+        diary.check()
+        for _ in range(11):
+            diary.pull()
+        diary.check()
+        assert here.plain(refresh)(diary.inst, diary.state, diary.work)
+        diary.check()
+    assert check_safety(diary, -0.1, 0.3) > 0
+
+
 def test_the_leader_itself_gets_no_aim_for_its_own_level() -> None:
     """Its lead over itself is another question than whether it beats the leader."""
     diary = filled(5, 1, 6, within=0.0)
@@ -484,10 +521,10 @@ def check_safety(diary: Diary, *eta0: float) -> int:
             information, middle = (diary.H[:, a] ** 2).sum(), x @ diary.estimate(s)
             uncut = largest(diary, s, x, a, np.inf, error.log_inv_delta[s])
             low = high = np.inf
-            if k in diary.safety and middle - uncut < inst.eta0[s - 1]:  # else the ellipsoid alone shows it to be safe
+            if diary.asks(a) and middle - uncut < inst.eta0[s - 1]:  # else the ellipsoid alone shows it to be safe
                 place = 1 + diary.safety.index(k)
-                low = lowest(s, place, inst.sets.at_once).at(information, inst.R[s])
-                high = highest(s).at(information, inst.R[s])
+                low = height_at(lowest(s, place, inst.sets.at_once), inst.R[s], information)
+                high = height_at(highest(s), inst.R[s], information)
             below = largest(diary, s, x, a, low, error.log_inv_delta[s], sign=-1.0)
             above = largest(diary, s, x, a, high, error.log_inv_delta_high[s])
             assert work.bounds.lower[s - 1, k] == pytest.approx(middle - below, abs=1e-6)
@@ -519,7 +556,7 @@ def check_leads(diary: Diary, leader: int) -> int:
         y = (state.levels.high[j] * inst.X[j] if j < K else 0.0) - z_i
         information = (diary.H[:, j] ** 2).sum()
         near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
-        height = (near if information >= 25.0 else far).at(information, 1.0)
+        height = height_at(near if information >= 25.0 else far, 1.0, information)
         says = j in asked and j != leader
         width = largest(diary, 0, y, j, height if says else np.inf, inst.sets.ball.log_inv_delta[0])
         leads.append(y @ diary.estimate(0) + width)
@@ -540,26 +577,31 @@ def test_leads_are_the_ellipsoid_cut_by_the_rivals_aim(leader: int, at_once: boo
     assert check_leads(diary, leader) >= 1
 
 
+@both_forms
 @pytest.mark.parametrize(("information", "row"), [(0.0, FAR), (9.99, FAR), (10.0, NEAR), (1e3, NEAR)])
-def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int) -> None:
+def test_a_reward_aim_uses_near_from_the_switch_on(information: float, row: int, few: bool) -> None:
     """An aim that points just along y, at 3 y: the lead then is a third of the boundary's height."""
     near, far = boundary(0.04, 1.0, 0.2, 0.1), half_normal(0.005, 1.0, 3.0)
     table, other = np.array([near, far]), np.array([far])
     assert (NEAR, FAR) == (0, 1)
     ball = norm_free.Params(np.full(2, 1e-12), *np.full((3, 2), 1e8))  # a ball so large that only aims say anything
+    params = Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, 0.1, True)
     here = bench(
-        np.eye(2), grams=least_squares(2, 2, 1e-6),
-        sets=lambda _: directional(Params(ball, table, other, np.array([[far, far]]), 10.0, 10.0, 0.1, True), 2, 2, 1),
+        np.eye(2), grams=least_squares(2, 2, 1e-6), few_columns=few,
+        sets=lambda _: directional(params, 2, 2, 1, many=few),
     )  # fmt: skip
     state, work = here.fresh()
     for k in range(2):
         here.absorb(state, work, k, 1.0, [0.0, 0.0])  # now V = I
     memory, params, aims = state.sets, here.inst.sets, state.sets.reward
-    aims.information[1], aims.sums.q[1] = information, [0.0, 3.0]  # y = x_2
+    aims.information[1] = information  # y = x_2 and q = 3 y
     aims.own[1], aims.own2[1], aims.fit[1], aims.fit2[1] = 3.0, 3.0, 9.0, 9.0
+    work.bounds.lead[:] = [-np.inf, np.inf, -np.inf]
     found = here.plain(ball_of)(here.inst, state, 0)
-    columns = state.estimate.columns.values[0, 0], state.estimate.columns.second[0, 0]
-    here.plain(cut_lead)(here.inst, params, memory, state, found, work.bounds, np.ones(2), NULL, 0.0, *columns, 1)
-    wanted = (near, far)[row].at(information, 1.0) / 3.0
+    columns = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    assert here.plain(cut_leads)(
+        here.inst, params, memory, state, found, work.bounds, np.ones(2), Lead(NULL, 0.0, -np.inf), *columns
+    )  # fmt: skip
+    wanted = height_at((near, far)[row], 1.0, information) / 3.0
     assert work.bounds.lead[1] == pytest.approx(wanted, abs=1e-3)
-    assert abs((near, far)[1 - row].at(information, 1.0) / 3.0 - wanted) > 1e-2
+    assert abs(height_at((near, far)[1 - row], 1.0, information) / 3.0 - wanted) > 1e-2

@@ -8,10 +8,10 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import surefoot as sf
+from surefoot.sets.boundaries import Boundary, height_at
 from surefoot.sets.mixtures import (
     FINEST,
     LARGEST_ALPHA,
-    Boundary,
     boundary,
     crossing,
     finest_difference,
@@ -44,7 +44,7 @@ def test_at_the_boundary_the_wealth_is_one_over_alpha(
     alpha: float, R: float, centre: float, spread: float, information: float
 ) -> None:
     """Never less, which would break the promise, and hardly more, which would waste pulls."""
-    height = boundary(alpha, R, centre, spread).at(information, R)
+    height = height_at(boundary(alpha, R, centre, spread), R, information)
     wealth = log_wealth(height, information, R, centre, spread)
     assert wealth >= log(1 / alpha) - 1e-9
     assert wealth <= log(1 / alpha) + 1.3 * alpha
@@ -65,7 +65,7 @@ def test_the_boundary_is_crossed_no_more_often_than_alpha() -> None:
     rng = np.random.default_rng(17)
     steps = np.arange(1, 2001)
     for shape in (boundary(0.05, 1.0, 0.2, 0.1), half_normal(0.05, 1.0, 100.0)):
-        height = np.array([shape.at(float(t), 1.0) for t in steps])
+        height = np.array([height_at(shape, 1.0, float(t)) for t in steps])
         crossed = sum(bool((rng.standard_normal(2000).cumsum() >= height).any()) for _ in range(2000))
         assert 0 < crossed <= 149
 
@@ -77,10 +77,10 @@ def near_and_far() -> tuple[Boundary, Boundary]:
 def test_near_is_the_lower_boundary_above_the_crossing_and_only_there() -> None:
     near, far = near_and_far()
     switch = crossing(near, far, 1.0)
-    assert near.at(switch, 1.0) == pytest.approx(far.at(switch, 1.0), rel=1e-6)
+    assert height_at(near, 1.0, switch) == pytest.approx(height_at(far, 1.0, switch), rel=1e-6)
     for factor in (1.001, 2.0, 1e3, 1e9):
-        assert near.at(switch * factor, 1.0) < far.at(switch * factor, 1.0)
-        assert near.at(switch / factor, 1.0) > far.at(switch / factor, 1.0)
+        assert height_at(near, 1.0, switch * factor) < height_at(far, 1.0, switch * factor)
+        assert height_at(near, 1.0, switch / factor) > height_at(far, 1.0, switch / factor)
 
 
 def test_boundaries_that_never_cross_say_so() -> None:

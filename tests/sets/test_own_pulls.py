@@ -5,6 +5,7 @@ import pytest
 
 from surefoot.core.parts import bound_leads, bound_safety
 from surefoot.sets import linked
+from surefoot.sets.boundaries import height_at
 from surefoot.sets.ellipsoid import SQUARED_SUM, ellipsoid
 from surefoot.sets.mixtures import half_normal
 from surefoot.sets.own_pulls import Params, own_pulls
@@ -45,8 +46,8 @@ def test_an_arms_own_pulls_bound_it_by_its_mean() -> None:
     for k in range(3):
         N = state.estimate.N[k]
         mean = state.estimate.M[1, k] / N
-        assert lower[0, k] == pytest.approx(mean - BELOW.at(N, 0.1) / N, rel=1e-12)
-        assert upper[0, k] == pytest.approx(mean + ABOVE.at(N, 0.1) / N, rel=1e-12)
+        assert lower[0, k] == pytest.approx(mean - height_at(BELOW, 0.1, N) / N, rel=1e-12)
+        assert upper[0, k] == pytest.approx(mean + height_at(ABOVE, 0.1, N) / N, rel=1e-12)
 
 
 def test_an_arm_without_pulls_of_its_own_has_the_ellipsoid() -> None:

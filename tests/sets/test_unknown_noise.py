@@ -86,10 +86,10 @@ def test_a_radius_is_the_largest_over_all_sizes(n: int, square: float, cap: floa
 def test_a_boundary_is_the_largest_over_all_sizes(n: int, square: float, cap: float, information: float) -> None:
     """The root x of the boundary solves exp(x^2/2) Phi(x) = exp(y); found here by halving."""
     squares, alpha = 1.2 * n, 2.0 * np.exp(-square / 2.0)
-    table = np.array([mixtures.boundary(alpha, GUESS, centre=2.0, spread=1.0)])
-    rho, _, offset = table[0]
+    edge = mixtures.boundary(alpha, GUESS, centre=2.0, spread=1.0)
+    rho, _, offset = edge
     growth, above_zero = log1p(information / rho), 0.5 * (1.0 + erf(2.0 / sqrt(2.0)))
-    found = unknown_height(Inst, sizes_after(n, squares, cap), 0, table, 0, information, growth)  # type: ignore[arg-type]
+    found = unknown_height(Inst, sizes_after(n, squares, cap), 0, edge, information, growth)  # type: ignore[arg-type]
     tau, discount = discounts(n, squares, cap)
     y = 0.5 * (growth + 4.0 - discount) + log(above_zero / alpha)
     if found == inf:
@@ -109,10 +109,10 @@ def test_a_boundary_is_the_largest_over_all_sizes(n: int, square: float, cap: fl
 
 
 def test_with_many_residuals_little_is_lost_to_noise_that_is_known() -> None:
-    table = np.array([mixtures.half_normal(1e-3, GUESS, 5.0)])
+    edge = mixtures.half_normal(1e-3, GUESS, 5.0)
     for n, most in ((300, 1.16), (3_000, 1.07), (300_000, 1.09)):
-        known = known_height(Inst, np.zeros(0), 0, table, 0, 40.0, log1p(8.0))  # type: ignore[arg-type]
-        found = unknown_height(Inst, sizes_after(n, n * GUESS**2), 0, table, 0, 40.0, log1p(8.0))  # type: ignore[arg-type]
+        known = known_height(Inst, np.zeros(0), 0, edge, 40.0, log1p(8.0))  # type: ignore[arg-type]
+        found = unknown_height(Inst, sizes_after(n, n * GUESS**2), 0, edge, 40.0, log1p(8.0))  # type: ignore[arg-type]
         assert known < found < most * known
 
 
@@ -145,8 +145,8 @@ def test_the_mean_rate_is_the_slope_of_the_mixture() -> None:
 def test_a_stated_size_beside_an_unknown_one_is_read_as_it_is() -> None:
     sizes = new_sizes(1)
     begin_unknown(Inst, mixture(GUESS, unknown=False), sizes)  # type: ignore[arg-type]
-    table = np.array([mixtures.boundary(1e-3, GUESS, centre=2.0, spread=1.0)])
+    edge = mixtures.boundary(1e-3, GUESS, centre=2.0, spread=1.0)
     assert unknown_radius(Inst, sizes, 0, 11.0) == pytest.approx(GUESS * sqrt(11.0))  # type: ignore[arg-type]
-    known = known_height(Inst, np.zeros(0), 0, table, 0, 3.0, 0.4)  # type: ignore[arg-type]
-    assert unknown_height(Inst, sizes, 0, table, 0, 3.0, 0.4) == pytest.approx(known)  # type: ignore[arg-type]
+    known = known_height(Inst, np.zeros(0), 0, edge, 3.0, 0.4)  # type: ignore[arg-type]
+    assert unknown_height(Inst, sizes, 0, edge, 3.0, 0.4) == pytest.approx(known)  # type: ignore[arg-type]
     assert largest_size(sizes, 0, 11.0) == GUESS

@@ -43,6 +43,7 @@ from surefoot.problem.checks import some_rows
 from surefoot.problem.norms import is_nearly_linear, noise_laws, noise_sizes
 from surefoot.problem.span import triangle_of
 from surefoot.sets import directional, mixtures, norm_free
+from surefoot.sets.boundaries import Boundary
 from surefoot.sets.unknown_noise import mixture_for
 
 # Shares of delta: (reward ellipsoid) + (optimistic levels) + (the rest, for the aim at the truly best arm).
@@ -216,7 +217,7 @@ def safety_boundaries(problem: Problem, at_once: bool) -> tuple[Matrix, Tensor]:
     return high, low
 
 
-def reward_boundaries(problem: Problem) -> tuple[mixtures.Boundary, mixtures.Boundary]:
+def reward_boundaries(problem: Problem) -> tuple[Boundary, Boundary]:
     """NEAR, for differences of a few epsilon, and FAR, for larger ones.                                     (C7)"""
     alpha = spent_on(problem) * (1.0 - REWARD_ELLIPSOID - OPTIMISTIC_LEVELS)
     R, epsilon = float(noise_sizes(problem)[0]), mixtures.finest_difference(problem)

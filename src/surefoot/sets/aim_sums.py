@@ -3,6 +3,7 @@
 A pull asks every aim for two products of its q, and adds a multiple of the arm to it. Of many aims both go along the
 aims of a tile, feature by feature, so that the processor takes several at once; and what pulls add waits, as one number
 for each aim, until several are written into q at once: a q that is only read costs half of one that is written too.
+All else that is done with aims goes one by one or side by side in the same way: `sets.one_by_one`, `sets.side_by_side`.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from surefoot.core.linear import long_dot
 from surefoot.core.types import Indices, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said how the sums of aims are held: make the set with surefoot.sets.directional"
-NAMES = ("meet", "along_of", "along2_of", "add_step", "end_pull", "read_sum", "move_sum")  # of the parts that either form binds in
+NAMES = ("meet", "along_of", "along2_of", "end_pull", "read_sum", "move_sum")  # of the parts that either binds in
 TILE = 64  # aims side by side: the products of a tile stay at hand
 WAITING = 8  # pulls that wait; each costs every aim a product, and all of them one pass over q less
 
@@ -36,11 +37,40 @@ class Tiles(NamedTuple):
     along: Vector  # (tiles * TILE,) room: q . V^-1 x of each aim of one signal
     along2: Vector  # (tiles * TILE,) room: q . V^-2 x
     common: Matrix  # (WAITING, 2) room: the same products of the arms that wait
+    room: "Room"
+
+
+class Room(NamedTuple):
+    """Numbers of the aims of a tile, side by side, for `sets.side_by_side` to work in: (TILE,) each."""
+
+    chosen: Indices  # which aims
+    square: Vector  # |y|^2 of what they ask about
+    common: Vector  # what y has in common with the arm that is pulled, or with the estimate
+    along: Vector  # q . y
+    overlap: Vector  # what their arms have in common with it; or how far they reach, and so the next
+    overlap2: Vector
+    weight: Vector
+    fit: Vector
+    plain: Vector
+    information: Vector
+    rest: Vector
+    rho: Vector  # of the boundary of each; and so the next two
+    constant: Vector
+    offset: Vector
 
 
 def new_rows(room: int, each: int, d: int) -> Rows:
     """Nothing summed up yet."""
     return Rows(np.zeros((room * each, d)))
+
+
+def new_room() -> Room:
+    """Zeros."""
+    chosen, (square, common, along, overlap, overlap2, weight) = np.zeros(TILE, np.int64), np.zeros((6, TILE))
+    fit, plain, information, rest, rho, constant, offset = np.zeros((7, TILE))
+    return Room(
+        chosen, square, common, along, overlap, overlap2, weight, fit, plain, information, rest, rho, constant, offset
+    )  # fmt: skip
 
 
 def new_tiles(room: int, each: int, d: int) -> Tiles:
@@ -50,6 +80,7 @@ def new_tiles(room: int, each: int, d: int) -> Tiles:
         q=np.zeros((each, tiles, d, TILE)), step=np.zeros((each, tiles, WAITING, TILE)), pulled=np.zeros((WAITING, d)),
         number=np.zeros(1, np.int64), along=np.zeros(tiles * TILE), along2=np.zeros(tiles * TILE),
         common=np.zeros((WAITING, 2)),
+        room=new_room(),
     )  # fmt: skip
 
 
@@ -71,12 +102,6 @@ def along_of(sums: Any, a: int, n: int, w: Vector) -> float:
 @bound_in
 def along2_of(sums: Any, a: int, n: int, w2: Vector) -> float:
     """The product of aim n, in row a, with the w2 that was met."""
-    raise TypeError(UNBOUND)
-
-
-@bound_in
-def add_step(sums: Any, e: int, a: int, n: int, step: float, x: Vector) -> None:
-    """Adds step * x to aim n at signal e, in row a; one pull does so for every aim at work before it ends."""
     raise TypeError(UNBOUND)
 
 
@@ -113,8 +138,8 @@ def row_along(sums: Rows, a: int, n: int, w: Vector) -> float:
 
 
 @kernel
-def add_to_row(sums: Rows, e: int, a: int, n: int, step: float, x: Vector) -> None:
-    """Adds it at once."""
+def add_to_row(sums: Rows, a: int, step: float, x: Vector) -> None:
+    """Adds step * x to the aim in row a."""
     q = sums.q[a]
     for c in range(len(x)):
         q[c] += step * x[c]
@@ -141,7 +166,7 @@ def move_row(sums: Rows, e: int, b: int, last: int, a: int, n: int) -> None:
 
 
 ROWS: dict[str, Callable[..., Any]] = dict(
-    zip(NAMES, (nothing_met, row_along, row_along, add_to_row, nothing_waits, read_row, move_row), strict=True)
+    zip(NAMES, (nothing_met, row_along, row_along, nothing_waits, read_row, move_row), strict=True)
 )
 
 
@@ -192,9 +217,11 @@ def tile_along2(sums: Tiles, a: int, n: int, w2: Vector) -> float:
 
 
 @thin
-def let_wait(sums: Tiles, e: int, a: int, n: int, step: float, x: Vector) -> None:
-    """Notes the step."""
-    sums.step[e, n // TILE, sums.number[0], n % TILE] = step
+def steps_of(sums: Tiles, e: int, first: int) -> Vector:
+    """Where the steps of a tile are noted in this pull, of the aims at signal e from `first` on; every aim at work has
+    one before the pull ends."""
+    steps: Vector = sums.step[e, first // TILE, sums.number[0]]
+    return steps
 
 
 @kernel
@@ -251,5 +278,5 @@ def move_in_tiles(sums: Tiles, e: int, b: int, last: int, a: int, n: int) -> Non
 
 
 TILES: dict[str, Callable[..., Any]] = dict(
-    zip(NAMES, (meet_tiles, tile_along, tile_along2, let_wait, end_waiting, read_tile, move_in_tiles), strict=True)
+    zip(NAMES, (meet_tiles, tile_along, tile_along2, end_waiting, read_tile, move_in_tiles), strict=True)
 )

@@ -19,7 +19,7 @@ import numpy as np
 from surefoot.core.kernel import kernel, rare, thin
 from surefoot.core.linear import dot, forward_solve, transposed_solve
 from surefoot.core.types import Indices, Matrix, Vector
-from surefoot.sets.aim_sums import add_step, move_sum, new_rows, new_tiles, read_sum
+from surefoot.sets.aim_sums import move_sum, new_rows, new_tiles, read_sum
 
 PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 
@@ -60,7 +60,8 @@ def new_aims(targets: int, room: int, each: int, d: int, many: bool, compared: b
 @thin
 def row_of(aims: Aims, e: int, n: int) -> int:
     """Where the numbers of the aim in place n at signal e are."""
-    return e * aims.target.shape[1] + n
+    room: int = aims.target.shape[1]
+    return e * room + n
 
 
 @thin
@@ -151,20 +152,29 @@ class Moved(NamedTuple):
 
 
 @kernel
-def take_in(
-    aims: Aims, e: int, n: int, met: Met, x: Vector, weight: float, before: float, before2: float
-) -> Moved:  # fmt: skip
-    """Aim n at signal e after a pull of the arm x with this weight: all but its products with other arms, and how these
-    move. The other two are its along and along2 before the pull."""
-    step, a = met.gamma * weight, row_of(aims, e, n)
+def moved_by(met: Met, weight: float, before: float, before2: float) -> Moved:
+    """How the products of an aim move by the pull, in which it takes this weight; the other two are its along and
+    along2 before it."""
+    step = met.gamma * weight
     now, now2 = before + step * met.v, before2 + step * met.v2  # with what the pull adds to q
-    aims.information[a] += weight * weight
-    aims.rest[a] += (weight - met.gamma * before) * met.unexplained
-    aims.value[a] += weight * met.observed
-    aims.fit[a] += step * (before + now) - met.share * now * now
-    aims.fit2[a] += step * (before2 + now2) + met.share * now * (met.share * met.v2 * now - 2.0 * now2)
-    add_step(aims.sums, e, a, n, step, x)
     return Moved(step - met.share * now, met.share * (now2 - met.share * met.v2 * now))
+
+
+@thin
+def summed(met: Met, weight: float, before: float, value: float, rest: float) -> tuple[float, float]:
+    """value and rest after the pull."""
+    return value + weight * met.observed, rest + (weight - met.gamma * before) * met.unexplained
+
+
+@kernel
+def fitted(met: Met, weight: float, before: float, before2: float, fit: float, fit2: float) -> tuple[float, float]:
+    """fit and fit2 after the pull."""
+    step = met.gamma * weight
+    now, now2 = before + step * met.v, before2 + step * met.v2
+    return (
+        fit + (step * (before + now) - met.share * now * now),
+        fit2 + (step * (before2 + now2) + met.share * now * (met.share * met.v2 * now - 2.0 * now2)),
+    )
 
 
 @thin

@@ -1,15 +1,15 @@
 """What the aims of a directional set ask, when they are opened, and what they learn from a pull.            (C5)"""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from surefoot.core.estimate import column, diagonal, image, image_twice, second_column, second_diagonal, square_of
-from surefoot.core.kernel import kernel, rare
+from surefoot.core.estimate import diagonal, image, image_twice, second_diagonal, square_of
+from surefoot.core.kernel import bound_in, kernel, rare
 from surefoot.core.levels import Levels
 from surefoot.core.linear import dot, forward_solve, transposed_solve, weighted_sum
 from surefoot.core.state import Scratch, State
 from surefoot.core.types import CHALLENGER, LEADER, NULL, ROUND, Instance, Vector
-from surefoot.sets.aim_sums import along2_of, along_of, end_pull, meet, read_sum
-from surefoot.sets.aims import Met, close_aim, is_open, open_aim, refresh_aim, row_of, take_in, turned, turned2, weight_of
+from surefoot.sets.aim_sums import UNBOUND, along2_of, along_of, end_pull, meet, read_sum
+from surefoot.sets.aims import Aims, Met, close_aim, is_open, open_aim, refresh_aim, row_of
 from surefoot.sets.deviations import count_level
 from surefoot.sets.norm_free import learn as learn_uncut
 from surefoot.sets.norm_free import refresh as refresh_uncut
@@ -90,6 +90,9 @@ def learn(
         open_safety(memory, j)
     compare_with(inst, memory, state, i)
     of_leader = product_with(inst, memory, state, j, memory.reward.place[max(i, 0)] - 1 if i >= 0 else -1)
+    low, per_round = state.levels.low, 1.0 / (state.clock[ROUND] + 1.0)
+    level_i, level_j = low[max(i, 0)] if i >= 0 else 0.0, low[max(j, 0)] if j >= 0 else 0.0
+    duel = Duel(i, level_i, j, level_j, of_leader, per_round)
     for c in range(len(memory.x)):
         memory.x[c] = inst.X[k, c]  # of many arms the features lie far apart, and every aim asks for them
     for s in range(len(inst.R)):
@@ -97,10 +100,11 @@ def learn(
         if s == 0 or g != inst.gram_of[s - 1]:
             image(inst, state.estimate, g, k, memory.image)
             image_twice(state.estimate, g, memory.image, memory.image2)
+        met = met_by(inst, state, k, gamma, observed[s], s)
         if s == 0:
-            learn_leads(inst, memory, state, k, gamma, observed[0], of_leader)
+            learn_leads(inst, memory, state, k, met, duel)
         else:
-            learn_limit(inst, memory, state, k, gamma, observed[s], s)
+            learn_limit(inst, memory, state, k, met, per_round, s)
     end_pull(memory.reward.sums, memory.reward.active, memory.x)
     end_pull(memory.safety.sums, memory.safety.active, memory.x)
 
@@ -125,59 +129,52 @@ def met_by(inst: Instance, state: State, k: int, gamma: float, observed: float, 
     return Met(gamma, v, v2, gamma * gamma * shrink, observed, unexplained)
 
 
-@kernel
-def learn_leads(
-    inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, of_leader: float
-) -> None:  # fmt: skip
-    """The aims at the reward after a pull of arm k at level gamma, each with the weight that it takes in it.    (C5)
+class Duel(NamedTuple):
+    """Whom the last decision was about: the leader is asked about by the other arms, and about the leader it is the
+    challenger that asks."""
 
-    The leader is asked about by the other arms; about the leader it is the challenger that asks.
-    """
-    estimate, levels, aims, compared = state.estimate, state.levels, memory.reward, memory.compared[0]
-    K, g, x, met = len(estimate.N), inst.gram_of[0], memory.x, met_by(inst, state, k, gamma, observed, 0)
-    i, j = state.clock[LEADER], state.clock[CHALLENGER]
-    per_round = 1.0 / (state.clock[ROUND] + 1.0)
-    v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
-    column_i, column_j = column(inst, estimate, g, max(i, 0)), column(inst, estimate, g, max(j, 0))
-    meet(aims.sums, 0, aims.active[0], memory.image, memory.image2)
-    for n in range(aims.active[0]):
-        a = aims.target[0, n]
-        before, before2 = along_of(aims.sums, n, n, memory.image), along2_of(aims.sums, n, n, memory.image2)
-        rival = j if a == i else i
-        x_b, level_b = max(rival, 0), levels.low[max(rival, 0)] if rival >= 0 else 0.0
-        x_a, level_a = (a, levels.high[a]) if a < K else (x_b, 0.0)
-        overlap = column_j[x_a] if a == i else column_i[x_a]
-        square = square_of(level_a, v[x_a], level_b, v[x_b], overlap)
-        if square <= NO_QUESTION * (level_a * level_a * v[x_a] + level_b * level_b * v[x_b]):
-            square = 0.0
-        along = level_a * aims.own[n] - level_b * (of_leader if a == i else aims.rival[n])
-        common = level_a * column_k[x_a] - level_b * column_k[x_b]
-        weight = weight_of(aims.information[n], gamma, per_round, square, common, along, before)
-        moved = take_in(aims, 0, n, met, x, weight, before, before2)
-        if a < K:
-            aims.own[n] = turned(aims.own[n], moved, column_k[a])
-            aims.own2[n] = turned2(aims.own2[n], moved, column_k[a], second_k[a])
-        if compared >= 0:
-            aims.rival[n] = turned(aims.rival[n], moved, column_k[compared])
-            aims.rival2[n] = turned2(aims.rival2[n], moved, column_k[compared], second_k[compared])
+    i: int
+    level_i: float  # at which it leads
+    j: int
+    level_j: float  # that is certified of the challenger
+    of_leader: float  # x_j . V^-1 q of the aim at the leader
+    per_round: float  # 1 / (t + 1)
+
+
+class Question(NamedTuple):
+    """What an aim at y asks for: all in V^-1."""
+
+    square: float  # |y|^2, and 0 where y is nothing but rounding
+    common: float  # x . y for the arm x that is pulled
+    along: float  # q . y
 
 
 @kernel
-def learn_limit(
-    inst: Instance, memory: "Memory", state: State, k: int, gamma: float, observed: float, s: int
-) -> None:  # fmt: skip
-    """The aims at limit s after a pull of arm k at level gamma, each with the weight that it takes in it.       (C5)"""
-    estimate, aims, e, g = state.estimate, memory.safety, s - 1, inst.gram_of[s]
-    per_round, x, met = 1.0 / (state.clock[ROUND] + 1.0), memory.x, met_by(inst, state, k, gamma, observed, s)
-    v, column_k, second_k = diagonal(estimate, g), column(inst, estimate, g, k), second_column(inst, estimate, g, k)
-    meet(aims.sums, e, aims.active[e], memory.image, memory.image2)
-    for n in range(aims.active[e]):
-        b, a = aims.target[e, n], row_of(aims, e, n)
-        before, before2 = along_of(aims.sums, a, n, memory.image), along2_of(aims.sums, a, n, memory.image2)
-        weight = weight_of(aims.information[a], gamma, per_round, v[b], column_k[b], aims.own[a], before)
-        moved = take_in(aims, e, n, met, x, weight, before, before2)
-        aims.own[a] = turned(aims.own[a], moved, column_k[b])
-        aims.own2[a] = turned2(aims.own2[a], moved, column_k[b], second_k[b])
+def question_of(
+    aims: Aims, n: int, duel: Duel, high: Vector, v: Vector, column_k: Vector, column_i: Vector, column_j: Vector
+) -> Question:  # fmt: skip
+    """What the reward's aim n asks for when arm k is pulled; the columns are those of the pulled arm and of the two."""
+    a, about_leader = aims.target[0, n], aims.target[0, n] == duel.i
+    x_b, level_b = (max(duel.j, 0), duel.level_j) if about_leader else (max(duel.i, 0), duel.level_i)
+    x_a, level_a = (a, high[a]) if a < len(high) else (x_b, 0.0)
+    overlap = column_j[x_a] if about_leader else column_i[x_a]
+    square = square_of(level_a, v[x_a], level_b, v[x_b], overlap)
+    if square <= NO_QUESTION * (level_a * level_a * v[x_a] + level_b * level_b * v[x_b]):
+        square = 0.0
+    along = level_a * aims.own[n] - level_b * (duel.of_leader if about_leader else aims.rival[n])
+    return Question(square, level_a * column_k[x_a] - level_b * column_k[x_b], along)
+
+
+@bound_in
+def learn_leads(inst: Instance, memory: "Memory", state: State, k: int, met: Met, duel: Duel) -> None:
+    """The aims at the reward after a pull of arm k, each with the weight that it takes in it.                   (C5)"""
+    raise TypeError(UNBOUND)
+
+
+@bound_in
+def learn_limit(inst: Instance, memory: "Memory", state: State, k: int, met: Met, per_round: float, s: int) -> None:
+    """The aims at limit s after a pull of arm k, each with the weight that it takes in it.                      (C5)"""
+    raise TypeError(UNBOUND)
 
 
 @rare

@@ -9,27 +9,46 @@ The row of a boundary holds rho, the constant and the offset; `sets.mixtures` co
 """
 
 from math import sqrt
+from typing import NamedTuple
 
 from surefoot.core.kernel import thin
 from surefoot.core.logarithm import log1p
 from surefoot.core.types import Matrix
 
 
+class Boundary(NamedTuple):
+    """R sqrt((Q + rho) (log(1 + Q/rho) + constant)) - offset."""
+
+    rho: float
+    constant: float
+    offset: float
+
+
+@thin
+def boundary_in(table: Matrix, row: int) -> Boundary:
+    """The boundary in that row."""
+    return Boundary(table[row, 0], table[row, 1], table[row, 2])
+
+
 @thin
 def boundary(table: Matrix, row: int, R: float, information: float) -> float:
     """The boundary of that row where the squared weights have summed up to `information`.                  (C3)"""
-    return height(table, row, R, information, growth(table, row, information))
+    return height_at(boundary_in(table, row), R, information)
 
 
 @thin
-def growth(table: Matrix, row: int, information: float) -> float:
+def height_at(edge: Boundary, R: float, information: float) -> float:
+    """The boundary where the squared weights have summed up to `information`.                              (C3)"""
+    return height(edge, R, information, growth(edge.rho, information))
+
+
+@thin
+def growth(rho: float, information: float) -> float:
     """log(1 + Q/rho), which boundaries of one rho have in common."""
-    return log1p(information / table[row, 0])
+    return log1p(information / rho)
 
 
 @thin
-def height(table: Matrix, row: int, R: float, information: float, growth: float) -> float:
+def height(edge: Boundary, R: float, information: float, growth: float) -> float:
     """The boundary, its logarithm given."""
-    rho: float = table[row, 0]
-    offset: float = table[row, 2]
-    return R * sqrt((information + rho) * (growth + table[row, 1])) - offset
+    return R * sqrt((information + edge.rho) * (growth + edge.constant)) - edge.offset

@@ -24,7 +24,6 @@ from surefoot.core.estimate import (
     diagonal,
     second_column,
     second_diagonal,
-    square_of,
     squared_norm,
     width_of,
 )
@@ -33,32 +32,22 @@ from surefoot.core.passes import first_largest
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
-from surefoot.sets.aim_sums import ROWS, TILES
-from surefoot.sets.aims import Aims, new_aims, open_aim, row_of
+from surefoot.sets.aims import Aims, new_aims, open_aim
 from surefoot.sets.asking import begin, close_settled, compare_with, learn, refresh
-from surefoot.sets.boundaries import growth
-from surefoot.sets.deviations import (
-    LINEAR,
-    NEARLY_LINEAR,
-    beyond_aim,
-    beyond_arm,
-    beyond_lead,
-    new_drift,
-    widen_leads,
-    widen_safety,
-)
+from surefoot.sets.cutting import NEAR, Lead, Radii, cut_leads, cut_limit
+from surefoot.sets.deviations import LINEAR, NEARLY_LINEAR, new_drift, widen_leads, widen_safety
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
 from surefoot.sets.norm_free import radius_at, square_at
+from surefoot.sets.one_by_one import ONE_BY_ONE
 from surefoot.sets.protocol import ConfidenceSet, stated_noise
-from surefoot.sets.sizes import KNOWN_NOISE, height_of, size_now
+from surefoot.sets.side_by_side import SIDE_BY_SIDE
+from surefoot.sets.sizes import KNOWN_NOISE, size_now
 from surefoot.sets.unknown_noise import UNKNOWN_NOISE, Mixture, largest_size
 
 NAME, NAME_UNKNOWN, NEARLY = "directional", "directional, noise unknown", ", nearly linear"
 AT_ONCE, LATE = 2, 3  # versions: all aims are open from the first pull on, or each when it is needed
 MOST_OPEN = 4096  # targets of either kind; those that come later are left to the ellipsoid
-NEAR, FAR = 0, 1  # boundaries of the reward's aims
-ROUNDING = 1e-15
 
 
 class Params(NamedTuple):
@@ -106,7 +95,7 @@ def directional(
         bound_safety=bound_safety, bound_leads=bound_leads, begin=begin, learn=learn, refresh=refresh, ball=ball,
         parts={
             **(UNKNOWN_NOISE if unknown else KNOWN_NOISE), **(NEARLY_LINEAR if nearly else LINEAR),
-            **(TILES if many else ROWS),
+            **(SIDE_BY_SIDE if many else ONE_BY_ONE),
         },
         noise=noise if unknown else stated_noise, learns_noise=unknown, bears_error=nearly,
     )  # fmt: skip
@@ -125,23 +114,6 @@ def ball(inst: Instance, params: Params, memory: Memory, state: State, s: int) -
 def noise(inst: Instance, params: Params, memory: Memory, state: State, s: int) -> float:
     """The largest size of the noise of signal s that the event of its ellipsoid allows.                     (C9)"""
     return largest_size(memory.ball.sizes, s, square_at(memory.ball, s, params.ball.log_inv_delta[s]))
-
-
-@kernel
-def furthest(full: float, square: float, along: float, fit: float, bound: float, radius: float) -> float:
-    """A bound on y . v with |v| <= radius in B^-1 and q . v <= bound: the largest, where the half-space cuts.   (C6)
-
-    square = |y|^2, along = y . q and fit = |q|^2, all in B = V^-1 + c V^-2, and full = radius |y|. The part of y along
-    q is held by the half-space, the rest by what the ellipsoid has left there.
-    """
-    most = radius * radius
-    cuts = along > 0.0 and fit > 0.0 and bound * full < most * along and (bound > 0.0 or bound * bound < most * fit)
-    if not cuts:
-        return full  # the half-space does not cut where y points, or leaves nothing, which is for others to say
-    share = 1.0 / fit
-    angle = max(square - along * along * share, ROUNDING * square)  # what cancels must not make the bound too small
-    across = angle * max(most - bound * bound * share, 0.0)
-    return min(full, bound * along * share + sqrt(across))
 
 
 @kernel
@@ -164,7 +136,8 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
             upper[k] = est[k] + radius_high * length
             most[k] = est[k] + radius_most * length
         widen_safety(inst, memory.drift, state, s, lower, upper, most)
-        cut_safety(inst, params, memory, state, bounds, s, radius_low, radius_high)
+        close_settled(memory, state.levels, s)
+        cut_limit(inst, params, memory, state, bounds, s, Radii(radius_low, radius_high))
 
 
 @rare
@@ -174,40 +147,6 @@ def know_nothing(v: Vector, est: Vector, lower: Vector, upper: Vector, most: Vec
         width = width_of(inf, v[k])
         lower[k], upper[k] = est[k] - width, est[k] + width
         most[k] = upper[k]
-
-
-@kernel
-def cut_safety(
-    inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds, s: int, radius_low: float,
-    radius_high: float,
-) -> None:  # fmt: skip
-    """Cuts the bounds of signal s where an aim is open.                                                     (C6)
-
-    Not of an arm that the ellipsoid already shows to be safe at full level: no aim could raise that.
-    """
-    estimate, aims = state.estimate, memory.safety
-    g, c, low_table = inst.gram_of[s], params.ball.prior[s], params.low[s - 1]
-    v, v2 = diagonal(estimate, g), second_diagonal(estimate, g)
-    close_settled(memory, state.levels, s)
-    for n in range(aims.active[s - 1]):
-        k, a = aims.target[s - 1, n], row_of(aims, s - 1, n)
-        if bounds.lower[s - 1, k] >= inst.eta0[s - 1] + inst.within[s]:
-            continue
-        square = max(v[k], 0.0) + c * max(v2[k], 0.0)
-        length = sqrt(square)
-        along, fit = aims.own[a] + c * aims.own2[a], aims.fit[a] + c * aims.fit2[a]
-        information, rest = aims.information[a], aims.rest[a]
-        log_growth = growth(params.high, s - 1, information)  # both sides have one rho
-        low = height_of(inst, memory.ball.sizes, s, low_table, aims.turn[s - 1, n], information, log_growth) - rest
-        high = height_of(inst, memory.ball.sizes, s, params.high, s - 1, information, log_growth) + rest
-        low, high = (
-            beyond_aim(inst, state, s, information, aims.fit[a], low),
-            beyond_aim(inst, state, s, information, aims.fit[a], high),
-        )
-        below = furthest(radius_low * length, square, along, fit, low, radius_low)
-        above = furthest(radius_high * length, square, along, fit, high, radius_high)
-        bounds.lower[s - 1, k] = estimate.est[s, k] - beyond_arm(inst, memory.drift, s, k, below)
-        bounds.upper[s - 1, k] = estimate.est[s, k] + beyond_arm(inst, memory.drift, s, k, above)
 
 
 @kernel
@@ -237,13 +176,10 @@ def bound_leads(
     compare_with(inst, memory, state, i)
     x_i = max(i, 0)
     column_i, second_i = column(inst, state.estimate, found.g, x_i), second_column(inst, state.estimate, found.g, x_i)
-    largest, cut = uncut_lead, False
-    for n in range(aims.active[0] if found.radius < inf else 0):  # of nothing known no half-space cuts anything off
-        j = aims.target[0, n]
-        if bounds.lead[j] > largest and j != i:
-            cut_lead(inst, params, memory, state, found, bounds, levels, i, level_i, column_i, second_i, n)
-            if bounds.lead[j] > largest:
-                largest, cut = bounds.lead[j], True
+    cut = False
+    if found.radius < inf:  # of nothing known no half-space cuts anything off
+        lead = Lead(i, level_i, uncut_lead)
+        cut = cut_leads(inst, params, memory, state, found, bounds, levels, lead, column_i, second_i)
     memory.close[0] = 1.0 if is_close(inst, params, memory, state, levels, i, level_i, far) else 0.0
     if not cut and far != i and memory.close[0] == 1.0:
         open_aim(memory.reward, far)
@@ -266,27 +202,3 @@ def is_close(
     square = squared_norm(inst, estimate, inst.gram_of[0], x_j, level_j, x_i, level_i)
     width = size_now(inst, memory.ball.sizes, 0) * sqrt(params.reward[NEAR, 1] * square)
     return bool(width <= params.within * (params.finest + max(behind, 0.0)))
-
-
-@kernel
-def cut_lead(
-    inst: Instance, params: Params, memory: Memory, state: State, found: Ball, bounds: Bounds, levels: Vector, i: int,
-    level_i: float, column_i: Vector, second_i: Vector, n: int,
-) -> None:  # fmt: skip
-    """Cuts the lead of the arm, or of the null pull, that aim n asks about; the columns are the leader's.       (C6)"""
-    estimate, aims, K, x_i, c = state.estimate, memory.reward, len(levels), max(i, 0), found.prior
-    v, v2, j = diagonal(estimate, found.g), second_diagonal(estimate, found.g), aims.target[0, n]
-    x_j, level_j = (j, levels[j]) if j < K else (x_i, 0.0)
-    square = square_of(level_j, v[x_j], level_i, v[x_i], column_i[x_j])
-    square += c * square_of(level_j, v2[x_j], level_i, v2[x_i], second_i[x_j])
-    along = level_j * (aims.own[n] + c * aims.own2[n]) - level_i * (aims.rival[n] + c * aims.rival2[n])
-    fit = aims.fit[n] + c * aims.fit2[n]
-    row = NEAR if aims.information[n] >= params.switch else FAR  # for differences of a few epsilon, or early larger
-    information = aims.information[n]
-    log_growth = growth(params.reward, row, information)
-    bound = height_of(inst, memory.ball.sizes, 0, params.reward, row, information, log_growth) + aims.rest[n]
-    bound = beyond_aim(inst, state, 0, information, aims.fit[n], bound)
-    full = found.radius * sqrt(square)
-    width = furthest(full, square, along, fit, bound, found.radius)
-    lead = level_j * estimate.est[0, x_j] - level_i * estimate.est[0, x_i] + width
-    bounds.lead[j] = beyond_lead(inst, memory.drift, i, j, lead)

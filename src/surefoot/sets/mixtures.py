@@ -5,28 +5,16 @@ to an instance; a wrong guess costs a logarithm, never the guarantee.
 """
 
 from math import erf, exp, inf, log, log1p, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from surefoot.problem import Problem
 from surefoot.problem.norms import noise_sizes
+from surefoot.sets.boundaries import Boundary, height_at
 
 LARGEST_ALPHA = 0.25  # a boundary for a larger error is this one, which is stricter
 LARGEST = 30.0  # the largest reward to plan for, in multiples of epsilon, where none is stated and no norm
 FINEST = 1e-3  # differences below this share of the largest possible value are not planned for
-
-
-class Boundary(NamedTuple):
-    """R sqrt((Q + rho) (log(1 + Q/rho) + constant)) - offset."""
-
-    rho: float
-    constant: float
-    offset: float
-
-    def at(self, information: float, R: float) -> float:
-        """Its height, as the core computes it."""
-        return R * sqrt((information + self.rho) * (log1p(information / self.rho) + self.constant)) - self.offset
 
 
 def boundary(alpha: float, R: float, centre: float, spread: float) -> Boundary:
@@ -88,7 +76,7 @@ def crossing(near: Boundary, far: Boundary, R: float) -> float:
 
     def near_is_lower(power: float) -> bool:
         information = near.rho * exp(power)
-        return near.at(information, R) <= far.at(information, R)
+        return height_at(near, R, information) <= height_at(far, R, information)
 
     if not near_is_lower(high):
         return inf

@@ -9,7 +9,8 @@ from typing import Any
 
 from surefoot.core.kernel import bound_in, thin
 from surefoot.core.state import State
-from surefoot.core.types import Instance, Matrix, Nothing, Vector
+from surefoot.core.types import Instance, Nothing, Vector
+from surefoot.sets.boundaries import Boundary, height
 
 UNBOUND = "it is not said whether the noise is known: make the set with surefoot.sets.directional"
 NAMES = ("begin_sizes", "learn_size", "radius_of", "height_of", "size_now")  # of the parts that either form binds in
@@ -37,9 +38,9 @@ def radius_of(inst: Instance, sizes: Any, s: int, square: float) -> float:
 
 @bound_in
 def height_of(
-    inst: Instance, sizes: Any, s: int, table: Matrix, row: int, information: float, growth: float
+    inst: Instance, sizes: Any, s: int, edge: Boundary, information: float, growth: float
 ) -> float:  # fmt: skip
-    """The boundary (C3) of that row, its logarithm given, with all sizes in place of R that are possible."""
+    """The boundary (C3), its logarithm given, with all sizes in place of R that are possible."""
     raise TypeError(UNBOUND)
 
 
@@ -72,10 +73,10 @@ def known_radius(inst: Instance, sizes: Vector, s: int, square: float) -> float:
 
 @thin
 def known_height(
-    inst: Instance, sizes: Vector, s: int, table: Matrix, row: int, information: float, growth: float
+    inst: Instance, sizes: Vector, s: int, edge: Boundary, information: float, growth: float
 ) -> float:  # fmt: skip
-    """The boundary of that row.                                                                             (C3)"""
-    return inst.R[s] * sqrt((information + table[row, 0]) * (growth + table[row, 1])) - table[row, 2]  # type: ignore[no-any-return]
+    """The boundary itself.                                                                                  (C3)"""
+    return height(edge, inst.R[s], information, growth)
 
 
 @thin

@@ -21,6 +21,7 @@ from surefoot.core.state import State
 from surefoot.core.types import Indices, Instance, Matrix, Vector
 from surefoot.problem import Problem
 from surefoot.problem.norms import noise_laws
+from surefoot.sets.boundaries import Boundary
 from surefoot.sets.sizes import NAMES
 
 # The rates l of the mixture over residuals and their weights. What a bound pays for not knowing the size is the weight
@@ -169,10 +170,10 @@ def unknown_radius(inst: Instance, sizes: Sizes, s: int, square: float) -> float
 
 @kernel
 def unknown_height(
-    inst: Instance, sizes: Sizes, s: int, table: Matrix, row: int, information: float, growth: float
+    inst: Instance, sizes: Sizes, s: int, edge: Boundary, information: float, growth: float
 ) -> float:  # fmt: skip
-    """The largest boundary of that row over all sizes, the offset in units of the size.                 (C3, C8)"""
-    rho, square, offset = table[row, 0], growth + table[row, 1], table[row, 2] / inst.R[s]
+    """The largest boundary over all sizes, the offset in units of the size.                             (C3, C8)"""
+    rho, square, offset = edge.rho, growth + edge.constant, edge.offset / inst.R[s]
     last = sizes.size.shape[1] - 1
     if sizes.counted[s] == STATED:
         return sizes.size[s, 0] * (sqrt((information + rho) * square) - offset)  # type: ignore[no-any-return]
