@@ -43,7 +43,8 @@ def open_safety(memory: "Memory", k: int) -> None:
 @rare
 def close_settled(memory: "Memory", levels: Levels, s: int) -> None:
     """Closes the aims at signal s of arms that are certified at full level: levels remember, so they have no question
-    left. What was opened counts as opened, and is never opened again."""
+    left. What was opened counts as opened, and is never opened again. Only a pull closes anything, so that bounds may
+    be asked for as often as one likes."""
     aims, e = memory.safety, s - 1
     n: int = aims.active[e] - 1
     while n >= 0:
@@ -104,6 +105,7 @@ def learn(
         if s == 0:
             learn_leads(inst, memory, state, k, met, duel)
         else:
+            close_settled(memory, state.levels, s)
             learn_limit(inst, memory, state, k, met, per_round, s)
     end_pull(memory.reward.sums, memory.reward.active, memory.x)
     end_pull(memory.safety.sums, memory.safety.active, memory.x)

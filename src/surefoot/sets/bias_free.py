@@ -12,11 +12,13 @@ from surefoot.core.kernel import kernel, rare
 from surefoot.core.linear import (
     add_information,
     cholesky,
+    dot,
     fill_diagonal,
     forward_solve,
     has_full_rank,
     trace,
     transposed_solve,
+    weighted_sum,
 )
 from surefoot.core.logarithm import log
 from surefoot.core.state import Bounds, State
@@ -130,14 +132,9 @@ def solve(inst: Instance, params: Params, memory: Memory, state: State, s: int) 
     for k in range(K):
         forward_solve(A, inst.X[k], memory.u)
         transposed_solve(A, memory.u, memory.P[k])
+    weighted_sum(inst.X, M[s], memory.u)
     for k in range(K):
-        total = 0.0
-        for j in range(K):
-            overlap = 0.0
-            for a in range(d):
-                overlap += memory.P[k, a] * inst.X[j, a]
-            total += overlap * M[s, j]
-        memory.least[s, k] = total
+        memory.least[s, k] = dot(memory.P[k], memory.u)
     radius: float = inst.R[s] * sqrt(max(square, 0.0))
     return radius
 

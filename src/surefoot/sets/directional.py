@@ -33,7 +33,7 @@ from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, Vector
 from surefoot.sets import norm_free
 from surefoot.sets.aims import Aims, new_aims, open_aim
-from surefoot.sets.asking import begin, close_settled, compare_with, learn, refresh
+from surefoot.sets.asking import begin, compare_with, learn, refresh
 from surefoot.sets.cutting import NEAR, Lead, Radii, cut_leads, cut_limit
 from surefoot.sets.deviations import LINEAR, NEARLY_LINEAR, new_drift, widen_leads, widen_safety
 from surefoot.sets.ellipsoid import leads_by
@@ -136,7 +136,6 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
             upper[k] = est[k] + radius_high * length
             most[k] = est[k] + radius_most * length
         widen_safety(inst, memory.drift, state, s, lower, upper, most)
-        close_settled(memory, state.levels, s)
         cut_limit(inst, params, memory, state, bounds, s, Radii(radius_low, radius_high))
 
 
