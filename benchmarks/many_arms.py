@@ -55,7 +55,6 @@ SIZES: dict[tuple[int, int], tuple[float | None, float | None]] = {
 }  # fmt: skip
 WORLDS = ("random", "settings", "rival")
 THREADS, ROUNDS = (1, 2, 4, 8), 400
-EARLIER = " °"  # the mark of a row that takes minutes, and was not measured again with the others
 
 
 def world_of(kind: str, K: int, d: int) -> tuple[sf.worlds.Linear, sf.Problem]:
@@ -161,7 +160,7 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
         return f"{found['us']:,.1f}" + ("" if found["whole"] else " *")
 
     return (
-        row["world"] + EARLIER * row.get("earlier", False), f"{row['K']:,} x {row['d']}",
+        row["world"], f"{row['K']:,} x {row['d']}",
         f"{row['matrix_products_us']:,.0f}", f"{row['rank_one_us']:,.0f}",
         time_of(lingape), f"{row['ratio']:.0f}{words[0]}", f"{row['ratio_rank_one']:.1f}{words[1]}",
         f"{lingape['missed_a_round']:.2f}", time_of(gap), f"{row['safe_gap_ratio']:.1f}",
@@ -170,14 +169,11 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def markdown(report: dict[str, Any], kinds: tuple[str, ...] = WORLDS) -> str:
-    """The table, for a page."""
+    """The table of rounds, for a page."""
     rows = [cells(row) for row in report["rows"] if row["world"] in kinds]
     lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD), *("| " + " | ".join(row) + " |" for row in rows)]
-    said = {
-        "*": "\\* cut off before it was certain. ",
-        EARLIER: "° measured with an earlier version, but for the last figure. ",
-    }
-    note = "".join(words for mark, words in said.items() if any(mark in cell for row in rows for cell in row))
+    cut_off = any(cell.endswith(" *") for row in rows for cell in row)
+    note = "\\* cut off before it was certain. " if cut_off else ""
     return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; `python benchmarks/many_arms.py`."])
 
 
@@ -185,7 +181,7 @@ def together(report: dict[str, Any]) -> str:
     """The table of threads, for a page."""
     head = ("world", "arms x features", "policy", *(f"{n} thread{'s' if n > 1 else ''}, us" for n in THREADS), "faster")
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in report.get("threads", []):
+    for row in report["rows"]:
         for policy in ("safe-lingape", "safe-gap"):
             times = row[policy]
             words = [row["world"], f"{row['K']:,} x {row['d']}", policy, *(f"{us:,.0f}" for us in times)]
@@ -221,15 +217,15 @@ def plotted(rows: list[dict[str, Any]], place: Path) -> None:
     figure.savefig(place, dpi=110)
 
 
-def keep(place: Path, row: dict[str, Any], machine: str, table: str = "rows") -> None:
-    """Puts a row in the place of the one that was measured before it; a machine's rows begin a new file."""
+def keep(place: Path, row: dict[str, Any], machine: str, table: str = "rounds") -> None:
+    """Puts a row in the place of the one that was measured before it; a machine's rows begin a new table."""
     report: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
-    if report.get("machine") != machine:
-        report = {"machine": machine, "rows": []}
-    rows = {(each["world"], each["K"], each["d"]): each for each in report.get(table, [])}
+    if report.get(table, {}).get("machine") != machine:
+        report[table] = {"machine": machine, "rows": []}
+    rows = {(each["world"], each["K"], each["d"]): each for each in report[table]["rows"]}
     rows[row["world"], row["K"], row["d"]] = row
     order = sorted(rows, key=lambda each: (WORLDS.index(each[0]), *each[1:]))
-    report[table] = [rows[each] for each in order]
+    report[table]["rows"] = [rows[each] for each in order]
     place.write_text(json.dumps(report, indent=2) + "\n")
 
 
@@ -256,10 +252,10 @@ def main() -> None:
                 keep(options.out, row, machine())
     if options.table:
         report = json.loads(options.out.read_text())
-        put_into_readme("many-arms", markdown(report, ("random", "rival")))
-        put_into("many-arms", markdown(report), HERE.parent / "docs" / "many_arms.md")
-        put_into("threads", together(report), HERE.parent / "docs" / "many_arms.md")
-        plotted(report["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
+        put_into_readme("many-arms", markdown(report["rounds"], ("random", "rival")))
+        put_into("many-arms", markdown(report["rounds"]), HERE.parent / "docs" / "many_arms.md")
+        put_into("threads", together(report["threads"]), HERE.parent / "docs" / "many_arms.md")
+        plotted(report["rounds"]["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
 
 if __name__ == "__main__":
