@@ -254,7 +254,8 @@ def main() -> None:
         report = json.loads(options.out.read_text())
         put_into_readme("many-arms", markdown(report["rounds"], ("random", "rival")))
         put_into("many-arms", markdown(report["rounds"]), HERE.parent / "docs" / "many_arms.md")
-        put_into("threads", together(report["threads"]), HERE.parent / "docs" / "many_arms.md")
+        if "threads" in report:
+            put_into("threads", together(report["threads"]), HERE.parent / "docs" / "many_arms.md")
         plotted(report["rounds"]["rows"], HERE.parent / "docs" / "images" / "many_arms.png")
 
 

@@ -83,6 +83,7 @@ def main() -> None:
                 "safe-gap": differing(easy, problem, sf.SafeGap(), runs=5, **pulls),
                 "cut off": differing(uniform, uniform.default_problem(), sf.SafeGap(), runs=3, max_pulls=15, **pulls),
                 "many arms": differing(crowd, crowd_problem, sf.SafeLinGapE(), runs=1, max_pulls=4, **pulls),
+                "many aims": differing(crowd, crowd_problem, sf.SafeGap(), runs=1, max_pulls=45, **pulls),
                 "candidates": differing(*candidates(), sf.SafeGap(), runs=2, max_pulls=15, **pulls),
                 "plain": refusal(easy, problem, InPython()),
                 "many": refusal(many, many.default_problem(), sf.SafeLinGapE()),

@@ -72,7 +72,7 @@ def session(problem: sf.Problem, policy: Any, world: Linear, rounds: int) -> sf.
 def test_only_the_arms_that_come_into_question_are_asked_about() -> None:
     world, problem = crowd(40)
     state = session(problem, sf.SafeGap(), world, 250).ledger.learner.state
-    opened = set(np.flatnonzero(state.sets.safety.place).tolist())
+    opened = set(np.flatnonzero(state.sets.safety.order).tolist())
     again = {k for k in range(40) if state.estimate.pulls[k] > 4}
     assert again
     assert again <= opened  # pulled at least once after its first time and after the pulls spanned

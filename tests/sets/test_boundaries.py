@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot.sets.boundaries import boundary, boundary_in, growth, height
+from surefoot.sets.boundaries import boundary_in, growth, height, height_in
 from surefoot.sets.mixtures import boundary as planned
 
 SHAPES = [(0.05, 1.0, 0.0, 1.0), (0.001, 0.1, 0.0, 3.0), (0.01, 2.0, 0.3, 0.15), (0.2, 0.5, 1.0, 4.0)]
@@ -14,7 +14,7 @@ INFORMATION = [0.0, 0.1, 1.0, 30.0, 1e4]
 
 
 def test_the_core_computes_the_planned_height(form: Any) -> None:
-    table, core = np.array([planned(*shape) for shape in SHAPES]), form(boundary)
+    table, core = np.array([planned(*shape) for shape in SHAPES]), form(height_in)
     for row, (_, R, _, _) in enumerate(SHAPES):
         for information in INFORMATION:
             rho, constant, offset = table[row]
@@ -28,6 +28,5 @@ def test_boundaries_of_one_rho_share_their_logarithm() -> None:
         logarithm = growth(table[0, 0], information)
         assert logarithm == growth(table[1, 0], information)
         for row in (0, 1):
-            assert height(boundary_in(table, row), 0.3, information, logarithm) == boundary(
-                table, row, 0.3, information
-            )
+            found = height(boundary_in(table, row), 0.3, information, logarithm)
+            assert found == height_in(table, row, 0.3, information)

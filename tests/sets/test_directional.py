@@ -116,7 +116,8 @@ def highest(s: int) -> Any:
 
 
 def aimed(
-    seed: int, limits: int, at_once: bool = False, few: bool = False, room: int | None = None, within: float = 10.0
+    seed: int, limits: int, at_once: bool = False, few: bool = False, room: int | None = None, within: float = 10.0,
+    many: bool | None = None,
 ) -> Bench:  # fmt: skip
     """A bench with aims, and a prior of its own for every signal."""
     rng = np.random.default_rng(seed)
@@ -131,7 +132,8 @@ def aimed(
     return bench(
         X, eta0=[-0.5] * limits, grams=least_squares(n, d, 1e-6), few_columns=few,
         sets=lambda _: directional(
-            Params(ball, reward, high, low, 25.0, within, 0.1, at_once), K, d, limits, many=few
+            Params(ball, reward, high, low, 25.0, within, 0.1, at_once), K, d, limits,
+            many=few if many is None else many,
         ),
     )  # fmt: skip
 
@@ -216,7 +218,8 @@ class Diary:
             if news and len(self.safety) < self.safety_room:
                 self.safety.append(each)
         if self.spanned:
-            self.settled |= {(s, k) for s, k in np.argwhere(state.levels.low_of >= 1.0).tolist() if k in self.safety}
+            known = np.argwhere(state.levels.low_of >= 1.0).tolist() if state.levels.remember[0] else []
+            self.settled |= {(s, k) for s, k in known if k in self.safety}
         expected = self.weights(k, gamma)
         self.absorb(k, gamma, seen)
         self.check_open()
@@ -232,8 +235,8 @@ class Diary:
                 closed = {k for s, k in self.settled if s == e and aims is self.memory.safety}
                 assert sorted(found) == sorted(set(order) - closed)
                 assert aims.turn[e, :at_work].tolist() == [order.index(k) for k in found]
-            assert [int(np.flatnonzero(aims.place == n + 1)[0]) for n in range(len(order))] == order
-            assert np.count_nonzero(aims.place) == len(order)
+            assert [int(np.flatnonzero(aims.order == n + 1)[0]) for n in range(len(order))] == order
+            assert np.count_nonzero(aims.order) == len(order)
 
     def asks(self, a: int) -> bool:
         """Whether aim a was opened, and has a question left."""
@@ -419,11 +422,11 @@ def test_limits_are_asked_about_at_arms_that_race_or_are_pulled_again(within: fl
 
 def test_an_arm_is_opened_once_and_keeps_its_place() -> None:
     diary = filled(8, 2, 60)
-    places = diary.memory.safety.place.copy(), diary.memory.reward.place.copy()
+    places = diary.memory.safety.order.copy(), diary.memory.reward.order.copy()
     assert sorted(diary.safety) == list(range(5))
     for _ in range(30):
         diary.pull()
-    for before, now in zip(places, (diary.memory.safety.place, diary.memory.reward.place), strict=True):
+    for before, now in zip(places, (diary.memory.safety.order, diary.memory.reward.order), strict=True):
         assert (now[before > 0] == before[before > 0]).all()
 
 
@@ -433,6 +436,7 @@ def test_questions_that_are_settled_are_closed_and_the_others_go_on(at_once: boo
     """An arm that was certified at full level by a limit is asked about no more; `pull` checks all others."""
     diary = filled(6, 2, 45, at_once=at_once, few=few)
     low_of, here = diary.state.levels.low_of, diary.here
+    diary.state.levels.remember[0] = 1
     for settled in ({(0, diary.safety[0]), (0, diary.safety[-1])}, {(1, diary.safety[1])}, {(0, diary.safety[2])}):
         for s, k in settled:
             low_of[s, k] = 1.0
@@ -448,6 +452,28 @@ def test_questions_that_are_settled_are_closed_and_the_others_go_on(at_once: boo
         assert here.plain(refresh)(diary.inst, diary.state, diary.work)
         diary.check()
     assert check_safety(diary, -0.1, 0.3) > 0
+
+
+def test_where_levels_do_not_remember_no_question_is_settled() -> None:
+    """They may fall again, and then the aim is asked."""
+    diary = filled(6, 2, 45)
+    asked = diary.memory.safety.active.copy()
+    diary.state.levels.low_of[:] = 1.0
+    diary.learn(0, 0.4, np.zeros(3), diary.state)
+    assert (diary.memory.safety.active >= asked).all()
+    assert asked.all()
+
+
+@pytest.mark.parametrize("leader", [NULL, 0, 3])
+def test_leads_are_the_same_one_by_one_and_side_by_side(leader: int) -> None:
+    """All of them: other rules than the largest may read them too."""
+    leads = []
+    for many in (False, True):
+        diary = filled(9, 1, 80, leader, few=True, many=many, within=np.inf)
+        level = float(diary.state.levels.low[leader]) if leader != NULL else 0.0
+        diary.here.plain(bound_leads)(diary.inst, diary.state, diary.work, leader, level, True)
+        leads.append(diary.work.bounds.lead.copy())
+    np.testing.assert_allclose(*leads, rtol=1e-9, atol=1e-9)
 
 
 def test_the_leader_itself_gets_no_aim_for_its_own_level() -> None:

@@ -17,7 +17,7 @@ from surefoot.core.types import Indices
 
 WORD = 8  # bytes
 MOST_NEAR = 149  # words of a state in the memory that a block shares: room for 192 threads on a multiprocessor
-LAST = ("rest", "place", "value", "turn")  # of the sets: asked for once or twice in a round, and little waits for it
+LAST = ("rest", "order", "value", "turn")  # of the sets: asked for once or twice in a round, and little waits for it
 # What is read at places that only the round knows.
 NEAR = {"columns": ("values", "second"), "estimate": ("v", "v2", "est"), "levels": ("low", "high")}
 

@@ -22,6 +22,7 @@ class Levels(NamedTuple):
     high_of: Matrix  # (m, K) running minimum of the optimistic level by each limit, where asked for
     most_of: Matrix  # (m, K) running minimum of what each signal can be at most, where asked for; 0 before
     frozen: Indices  # (1,) whether static levels have been computed
+    remember: Indices  # (1,) whether the best ever certified is kept
 
 
 class Bounds(NamedTuple):
@@ -39,7 +40,7 @@ def new_levels(inst: Instance) -> Levels:
     m, K = len(inst.eta0), len(inst.X)
     return Levels(
         last=np.zeros(K), low=np.zeros(K), high=np.zeros(K), low_of=np.zeros((m, K)), high_of=np.zeros((m, K)),
-        most_of=np.zeros((m, K)), frozen=np.zeros(1, np.int64),
+        most_of=np.zeros((m, K)), frozen=np.zeros(1, np.int64), remember=np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
     floor_levels(inst.dial, levels.low, gamma0)
     if optimistic:
         certify_above(inst, levels, bounds, mode)
-    levels.frozen[0] = 1
+    levels.frozen[0], levels.remember[0] = 1, 1 if mode == DYNAMIC_MAX else 0
     return agree
 
 

@@ -45,10 +45,10 @@ class Room(NamedTuple):
 
     chosen: Indices  # which aims
     square: Vector  # |y|^2 of what they ask about
-    common: Vector  # what y has in common with the arm that is pulled, or with the estimate
+    common: Vector  # what y has in common with the arm that is pulled
     along: Vector  # q . y
-    overlap: Vector  # what their arms have in common with it; or how far they reach, and so the next
-    overlap2: Vector
+    overlap: Vector  # what the arms that are asked about have in common with it, in V^-1
+    overlap2: Vector  # and in V^-2
     weight: Vector
     fit: Vector
     plain: Vector
@@ -57,6 +57,9 @@ class Room(NamedTuple):
     rho: Vector  # of the boundary of each; and so the next two
     constant: Vector
     offset: Vector
+    mean: Vector  # y . estimate
+    below: Vector  # how far y . weights can lie below that
+    above: Vector
 
 
 def new_rows(room: int, each: int, d: int) -> Rows:
@@ -67,9 +70,10 @@ def new_rows(room: int, each: int, d: int) -> Rows:
 def new_room() -> Room:
     """Zeros."""
     chosen, (square, common, along, overlap, overlap2, weight) = np.zeros(TILE, np.int64), np.zeros((6, TILE))
-    fit, plain, information, rest, rho, constant, offset = np.zeros((7, TILE))
+    fit, plain, information, rest, rho, constant, offset, mean, below, above = np.zeros((10, TILE))
     return Room(
-        chosen, square, common, along, overlap, overlap2, weight, fit, plain, information, rest, rho, constant, offset
+        chosen, square, common, along, overlap, overlap2, weight, fit, plain, information, rest, rho, constant, offset,
+        mean, below, above,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ PATIENCE = 4.0  # how much faster than by mere growth a stray aim is led back
 class Aims(NamedTuple):
     """Some aims: `each` of them for every target that is opened. Those at work come first, at each signal."""
 
-    place: Indices  # (targets,) when the target was opened, counted from 1; 0 while it is not
+    order: Indices  # (targets,) when the target was opened, counted from 1; 0 while it is not
     opened: Indices  # (1,) how many targets were opened
     active: Indices  # (each,) how many aims are at work
     sums: Any  # q = sum of weight * z of each; see sets.aim_sums
@@ -67,19 +67,18 @@ def row_of(aims: Aims, e: int, n: int) -> int:
 @thin
 def is_open(aims: Aims, target: int) -> bool:
     """Whether the target is asked about, or was."""
-    return bool(aims.place[target] > 0)
+    return bool(aims.order[target] > 0)
 
 
 @rare
-def open_aim(aims: Aims, target: int) -> int:
-    """When a target that is opened now was opened, counted from 0; -1 where there is no room, or it was open before."""
-    turn: int = aims.opened[0]
-    if aims.place[target] > 0 or turn >= aims.target.shape[1]:
-        return -1
-    aims.place[target], aims.opened[0] = turn + 1, turn + 1
+def open_aim(aims: Aims, target: int) -> None:
+    """Opens the target, unless there is no room or it was opened before."""
+    turn = aims.opened[0]
+    if aims.order[target] > 0 or turn >= aims.target.shape[1]:
+        return
+    aims.order[target], aims.opened[0] = turn + 1, turn + 1
     for e in range(len(aims.active)):
         begin_aim(aims, e, turn, target)
-    return turn
 
 
 @rare
@@ -148,7 +147,7 @@ class Moved(NamedTuple):
     """How the products of an aim with other arms change by a pull."""
 
     step: float
-    turn: float
+    shift: float
 
 
 @kernel
@@ -186,7 +185,7 @@ def turned(product: float, moved: Moved, overlap: float) -> float:
 @thin
 def turned2(product: float, moved: Moved, overlap: float, overlap2: float) -> float:
     """x_b . V^-2 q after the pull; overlap2 = x_b . V^-2 x before it."""
-    return product + overlap2 * moved.step - overlap * moved.turn
+    return product + overlap2 * moved.step - overlap * moved.shift
 
 
 @kernel

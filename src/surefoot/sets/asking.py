@@ -42,9 +42,14 @@ def open_safety(memory: "Memory", k: int) -> None:
 
 @rare
 def close_settled(memory: "Memory", levels: Levels, s: int) -> None:
-    """Closes the aims at signal s of arms that are certified at full level: levels remember, so they have no question
-    left. What was opened counts as opened, and is never opened again. Only a pull closes anything, so that bounds may
-    be asked for as often as one likes."""
+    """Closes the aims at signal s of arms that are certified at full level, where levels remember: none of them can say
+    anything that a level would still follow from, as long as bounds do not contradict each other.
+
+    What was opened counts as opened, and is never opened again. Only a pull closes anything: bounds may be asked for as
+    often as one likes.
+    """
+    if levels.remember[0] == 0:
+        return
     aims, e = memory.safety, s - 1
     n: int = aims.active[e] - 1
     while n >= 0:
@@ -90,7 +95,8 @@ def learn(
         open_safety(memory, i)
         open_safety(memory, j)
     compare_with(inst, memory, state, i)
-    of_leader = product_with(inst, memory, state, j, memory.reward.place[max(i, 0)] - 1 if i >= 0 else -1)
+    # None of the reward's aims is ever closed, so each stays where it began.
+    of_leader = product_with(inst, memory, state, j, memory.reward.order[max(i, 0)] - 1 if i >= 0 else -1)
     low, per_round = state.levels.low, 1.0 / (state.clock[ROUND] + 1.0)
     level_i, level_j = low[max(i, 0)] if i >= 0 else 0.0, low[max(j, 0)] if j >= 0 else 0.0
     duel = Duel(i, level_i, j, level_j, of_leader, per_round)

@@ -31,7 +31,7 @@ def boundary_in(table: Matrix, row: int) -> Boundary:
 
 
 @thin
-def boundary(table: Matrix, row: int, R: float, information: float) -> float:
+def height_in(table: Matrix, row: int, R: float, information: float) -> float:
     """The boundary of that row where the squared weights have summed up to `information`.                  (C3)"""
     return height_at(boundary_in(table, row), R, information)
 

@@ -110,6 +110,19 @@ def lead_seen(
 
 
 @thin
+def rival_at(levels: Vector, j: int, x_i: int) -> tuple[int, float]:
+    """The arm of rival j, and its level: the null pull is any arm at level 0."""
+    return (j, levels[j]) if j < len(levels) else (x_i, 0.0)
+
+
+@thin
+def square_at_arm(v: Vector, v2: Vector, c: float, k: int) -> float:
+    """|x_k|^2 in B = V^-1 + c V^-2."""
+    square: float = max(v[k], 0.0) + c * max(v2[k], 0.0)
+    return square
+
+
+@thin
 def is_safe_anyway(inst: Instance, bounds: Bounds, s: int, k: int) -> bool:
     """Whether the ellipsoid alone shows the arm to keep limit s at full level: no aim could raise that."""
     return bool(bounds.lower[s - 1, k] >= inst.eta0[s - 1] + inst.within[s])

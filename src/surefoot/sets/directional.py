@@ -10,7 +10,8 @@ Nothing here leans on a bound of the weights' norm; before the pulls span, nothi
 
 The reward's target j asks whether arm j beats the leader, target K whether the null pull does; it is opened when first
 that arm might beat the leader by most. The safety target k asks for every limit at arm k; it is opened when first that
-arm leads, challenges or is pulled. What is not open is bounded by the ellipsoid alone.
+arm leads, challenges or is pulled, and closed when levels that remember have certified the arm at full level by that
+limit. What no aim asks about is bounded by the ellipsoid alone.
 """
 
 from math import inf, sqrt
@@ -34,7 +35,7 @@ from surefoot.core.types import NULL, Ball, Indices, Instance, Matrix, Tensor, V
 from surefoot.sets import norm_free
 from surefoot.sets.aims import Aims, new_aims, open_aim
 from surefoot.sets.asking import begin, compare_with, learn, refresh
-from surefoot.sets.cutting import NEAR, Lead, Radii, cut_leads, cut_limit
+from surefoot.sets.cutting import NEAR, Lead, Radii, cut_leads, cut_limit, square_at_arm
 from surefoot.sets.deviations import LINEAR, NEARLY_LINEAR, new_drift, widen_leads, widen_safety
 from surefoot.sets.ellipsoid import leads_by
 from surefoot.sets.norm_free import ball as uncut
@@ -118,7 +119,7 @@ def noise(inst: Instance, params: Params, memory: Memory, state: State, s: int) 
 
 @kernel
 def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, bounds: Bounds) -> None:
-    """The bounds of every safety signal at every arm: by the ellipsoid, and cut where an aim is open.   (S1, C6)"""
+    """The bounds of every safety signal at every arm: by the ellipsoid, and cut where an aim asks.      (S1, C6)"""
     estimate = state.estimate
     for s in range(1, len(inst.R)):
         g, c = inst.gram_of[s], params.ball.prior[s]
@@ -131,7 +132,7 @@ def bound_safety(inst: Instance, params: Params, memory: Memory, state: State, b
             know_nothing(v, est, lower, upper, most)
             continue
         for k in range(len(est)):
-            length = sqrt(max(v[k], 0.0) + c * max(v2[k], 0.0))
+            length = sqrt(square_at_arm(v, v2, c, k))
             lower[k] = est[k] - radius_low * length
             upper[k] = est[k] + radius_high * length
             most[k] = est[k] + radius_most * length
@@ -168,7 +169,7 @@ def bound_leads(
     # Whoever might win by most of those that no aim asks about. The leader's own level is in question, not another arm:
     # the aim at it asks something else.
     for k in range(K + 1):
-        bounds.room[k] = bounds.lead[k] if aims.place[k] == 0 else -inf
+        bounds.room[k] = bounds.lead[k] if aims.order[k] == 0 else -inf
     if i != NULL:
         bounds.room[i] = bounds.lead[i]
     far, uncut_lead = first_largest(bounds.room, K + 1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from surefoot.core.kernel import kernel, thin
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import NULL, Ball, Instance, Matrix, Nothing
-from surefoot.sets.boundaries import boundary
+from surefoot.sets.boundaries import height_in
 from surefoot.sets.protocol import ConfidenceSet
 
 NAME, VERSION = "doses", 1
@@ -44,7 +44,7 @@ def end(inst: Instance, table: Matrix, state: State, s: int, k: int, sign: float
     if not N > 0.0:
         return sign * inf
     mean: float = state.estimate.M[s, k] / N
-    reach: float = boundary(table, s, inst.R[s], N) / N
+    reach: float = height_in(table, s, inst.R[s], N) / N
     return mean + sign * reach
 
 

@@ -23,6 +23,8 @@ from surefoot.sets.cutting import (
     furthest_lead,
     is_safe_anyway,
     lead_seen,
+    rival_at,
+    square_at_arm,
 )
 from surefoot.sets.deviations import beyond_arm, beyond_lead
 
@@ -95,7 +97,7 @@ def cut_limit(
         k, a = aims.target[e, n], row_of(aims, e, n)
         if is_safe_anyway(inst, bounds, s, k):
             continue
-        square, along = max(v[k], 0.0) + c * max(v2[k], 0.0), aims.own[a] + c * aims.own2[a]
+        square, along = square_at_arm(v, v2, c, k), aims.own[a] + c * aims.own2[a]
         seen = Seen(square, along, aims.fit[a] + c * aims.fit2[a], aims.fit[a], aims.information[a], aims.rest[a])
         low, high = boundary_in(params.low[e], aims.turn[e, n]), boundary_in(params.high, e)
         below, above = furthest_at_arm(inst, memory, state, s, seen, radii, low, high)
@@ -115,7 +117,7 @@ def cut_leads(
     for n in range(aims.active[0]):
         j = aims.target[0, n]
         if bounds.lead[j] > largest and j != lead.i:
-            x_j, level_j = (j, levels[j]) if j < len(levels) else (x_i, 0.0)
+            x_j, level_j = rival_at(levels, j, x_i)
             seen = lead_seen(aims, n, found, v, v2, level_j, x_j, lead.level_i, x_i, column_i, second_i)
             edge = boundary_of_lead(params, seen.information)
             width = furthest_lead(inst, memory, state, seen, found.radius, edge)

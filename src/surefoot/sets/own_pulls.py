@@ -8,7 +8,7 @@ from typing import NamedTuple
 from surefoot.core.kernel import kernel, rare
 from surefoot.core.state import Bounds, State
 from surefoot.core.types import Indices, Instance, Matrix, Nothing
-from surefoot.sets.boundaries import boundary
+from surefoot.sets.boundaries import height_in
 from surefoot.sets.protocol import ConfidenceSet
 
 NAME, VERSION = "own-pulls", 1
@@ -41,8 +41,8 @@ def cut_safety(inst: Instance, params: Params, state: State, bounds: Bounds, s: 
     for k in range(len(N)):
         if N[k] > 0.0:
             mean = M[s, k] / N[k]
-            below = boundary(params.boundary, 2 * s, inst.R[s], N[k]) / N[k]
-            above = boundary(params.boundary, 2 * s + 1, inst.R[s], N[k]) / N[k]
+            below = height_in(params.boundary, 2 * s, inst.R[s], N[k]) / N[k]
+            above = height_in(params.boundary, 2 * s + 1, inst.R[s], N[k]) / N[k]
             bounds.lower[s - 1, k] = max(bounds.lower[s - 1, k], mean - below)
             bounds.upper[s - 1, k] = min(bounds.upper[s - 1, k], mean + above)
             bounds.most[s - 1, k] = min(bounds.most[s - 1, k], bounds.upper[s - 1, k])

@@ -26,6 +26,8 @@ from surefoot.sets.cutting import (
     furthest_lead,
     is_safe_anyway,
     lead_seen,
+    rival_at,
+    square_at_arm,
 )
 from surefoot.sets.deviations import beyond_arm, beyond_lead
 
@@ -148,34 +150,37 @@ def turn_by_one(
 def cut_limit(
     inst: Instance, params: "Params", memory: "Memory", state: State, bounds: Bounds, s: int, radii: Radii
 ) -> None:  # fmt: skip
-    """Cuts the bounds of signal s at the arms that an aim asks about.                                           (C6)"""
-    estimate, aims, e, room = state.estimate, memory.safety, s - 1, memory.safety.sums.room
-    g, c, est = inst.gram_of[s], params.ball.prior[s], state.estimate.est[s]
+    """Cuts the bounds of signal s at the arms that an aim asks about.                                           (C6)
+
+    The reach of all is found, of those too that are safe anyway: leaving these out would cost more.
+    """
+    aims, e, room, est = memory.safety, s - 1, memory.safety.sums.room, state.estimate.est[s]
+    g, c = inst.gram_of[s], params.ball.prior[s]
+    v, v2 = diagonal(state.estimate, g), second_diagonal(state.estimate, g)
     for first in range(0, aims.active[e], TILE):
         end = min(first + TILE, aims.active[e])
         for n in range(first, end):
             k, turn = aims.target[e, n], aims.turn[e, n]
-            room.square[n - first] = max(estimate.v[g, k], 0.0) + c * max(estimate.v2[g, k], 0.0)
+            room.square[n - first] = square_at_arm(v, v2, c, k)
             room.rho[n - first], room.constant[n - first], room.offset[n - first] = boundary_in(params.low[e], turn)
         reach_of_limit(inst, params, memory, state, s, first, end, radii)
         for n in range(first, end):
             k = aims.target[e, n]
             if not is_safe_anyway(inst, bounds, s, k):
-                below, above = room.overlap[n - first], room.overlap2[n - first]
-                bounds.lower[e, k] = est[k] - beyond_arm(inst, memory.drift, s, k, below)
-                bounds.upper[e, k] = est[k] + beyond_arm(inst, memory.drift, s, k, above)
+                bounds.lower[e, k] = est[k] - beyond_arm(inst, memory.drift, s, k, room.below[n - first])
+                bounds.upper[e, k] = est[k] + beyond_arm(inst, memory.drift, s, k, room.above[n - first])
 
 
 @rare
 def reach_of_limit(
     inst: Instance, params: "Params", memory: "Memory", state: State, s: int, first: int, end: int, radii: Radii
 ) -> None:  # fmt: skip
-    """How far signal s can lie from its estimate at the arms of these aims: room.overlap below, overlap2 above."""
+    """How far signal s can lie below and above its estimate at the arms of these aims: room.below and room.above."""
     aims, room, e, c = memory.safety, memory.safety.sums.room, s - 1, params.ball.prior[s]
     a, b = row_of(aims, e, first), row_of(aims, e, end)
     own, own2, fit, fit2 = aims.own[a:b], aims.own2[a:b], aims.fit[a:b], aims.fit2[a:b]
     information, rest = aims.information[a:b], aims.rest[a:b]
-    square, below, above = room.square, room.overlap[: end - first], room.overlap2[: end - first]
+    square, below, above = room.square, room.below[: end - first], room.above[: end - first]
     rho, constant, offset, high = room.rho, room.constant, room.offset, boundary_in(params.high, e)
     for n in range(len(below)):
         seen = Seen(square[n], own[n] + c * own2[n], fit[n] + c * fit2[n], fit[n], information[n], rest[n])
@@ -193,12 +198,13 @@ def cut_leads(
     while first < aims.active[0]:
         first, count = outstanding(aims, bounds.lead, lead.i, largest, first)
         gather_leads(params, aims, state, found, count, levels, lead, column_i, second_i)
-        reach_of_leads(inst, memory, state, found.radius, room.overlap[:count])
+        reach_of_leads(inst, memory, state, found.radius, room.above[:count])
         for n in range(count):
             j = aims.target[0, room.chosen[n]]
-            bounds.lead[j] = beyond_lead(inst, memory.drift, lead.i, j, room.common[n] + room.overlap[n])
-            if bounds.lead[j] > largest:
-                largest, cut = bounds.lead[j], True
+            if bounds.lead[j] > largest:  # those that one before has hidden stay as they are, as they do one by one
+                bounds.lead[j] = beyond_lead(inst, memory.drift, lead.i, j, room.mean[n] + room.above[n])
+                if bounds.lead[j] > largest:
+                    largest, cut = bounds.lead[j], True
     return cut
 
 
@@ -221,15 +227,15 @@ def gather_leads(
     params: "Params", aims: Aims, state: State, found: Ball, count: int, levels: Vector, lead: Lead,
     column_i: Vector, second_i: Vector,
 ) -> None:  # fmt: skip
-    """What the chosen aims have seen, and their leads by the estimates in room.common."""
+    """What the chosen aims have seen, and their leads by the estimates."""
     room, est, x_i = aims.sums.room, state.estimate.est[0], max(lead.i, 0)
     v, v2 = diagonal(state.estimate, found.g), second_diagonal(state.estimate, found.g)
     for n in range(count):
         j = aims.target[0, room.chosen[n]]
-        x_j, level_j = (j, levels[j]) if j < len(levels) else (x_i, 0.0)
+        x_j, level_j = rival_at(levels, j, x_i)
         seen = lead_seen(aims, room.chosen[n], found, v, v2, level_j, x_j, lead.level_i, x_i, column_i, second_i)
         room.square[n], room.along[n], room.fit[n], room.plain[n], room.information[n], room.rest[n] = seen
-        room.common[n] = level_j * est[x_j] - lead.level_i * est[x_i]
+        room.mean[n] = level_j * est[x_j] - lead.level_i * est[x_i]
         room.rho[n], room.constant[n], room.offset[n] = boundary_of_lead(params, seen.information)
 
 
