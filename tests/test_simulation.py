@@ -35,6 +35,12 @@ def same(one: sf.Runs, other: sf.Runs) -> bool:
     )
 
 
+@pytest.mark.parametrize("workers", [10**6, 10**20])
+def test_more_workers_than_any_machine_has_use_for_are_refused(world: sf.worlds.Linear, workers: int) -> None:
+    with pytest.raises(InvalidInput, match=r"workers = \d+: must be at most \d+"):
+        sf.simulate(world, world.default_problem(), runs=3, workers=workers)
+
+
 def test_results_do_not_depend_on_the_number_of_workers(world: sf.worlds.Linear) -> None:
     policy = sf.SafeLinGapE(selection="optimistic", explore=sf.UniformRandom(50))
     alone = sf.simulate(world, world.default_problem(), policy, runs=37, seed=4, workers=1)

@@ -62,6 +62,7 @@ def simulate(
     check_world(world)
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a Problem", "world.problem(...) builds a fitting one.")
+    problem.check_unchanged()
     world.matches(problem)
     policy = check_policy(policy)
     runs, max_pulls, seed = check_count("runs", runs), check_count("max_pulls", max_pulls), check_seed(seed)

@@ -12,6 +12,7 @@ def test_an_error_is_told_in_one_line_whatever_it_is() -> None:
     assert "surefoot itself failed (ZeroDivisionError: division by zero)" in told(
         ZeroDivisionError("division\nby zero")
     )
+    assert told(MemoryError("Unable to allocate 6.94 EiB")).startswith("There is not enough memory for this (Unable to")
     assert told(NumericalBreakdown("the estimates", 3)) == str(NumericalBreakdown("the estimates", 3))
     assert told(KeyboardInterrupt()).startswith("Interrupted")
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.problem import Limit, Problem, Reward, arm_files
 from surefoot.problem.arms import read_arms
@@ -253,3 +254,65 @@ def test_one_level_for_many_arms_takes_up_the_room_of_one() -> None:
     assert listed.safe_level[-1] == 0.3
     assert listed.fingerprint != many.fingerprint
     assert listed.with_(safe_level=0.2) == many
+
+
+# -- a file that somebody writes into ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mapped(tmp_path: Path) -> Problem:
+    np.save(tmp_path / "mapped.npy", ROWS_OF_ARMS)
+    return Problem(tmp_path / "mapped.npy", **SETTINGS)
+
+
+def write_into(path: Path) -> None:
+    rows = np.lib.format.open_memmap(path, mode="r+")
+    rows[0] = np.nan
+    rows.flush()
+    os.utime(path, ns=(1, 1))  # whatever the clock of the file system is like
+
+
+def cut_short(path: Path) -> None:
+    os.truncate(path, 200)
+
+
+VERBS: dict[str, Any] = {
+    "session": lambda problem, _: sf.Session(problem),
+    "simulate": lambda problem, _: sf.simulate(sf.worlds.Linear.for_problem(
+        Problem(ROWS_OF_ARMS, **SETTINGS), theta_star=np.ones(3), mu_star=np.ones(3)), problem, runs=1),
+    "study": lambda problem, _: sf.create_study(problem, name="pumps", storage="memory"),
+    "save": lambda problem, folder: problem.save(folder / "problem.toml"),
+    "with_": lambda problem, _: problem.with_(epsilon=0.2),
+    "fingerprint": lambda problem, _: problem.fingerprint,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [write_into, cut_short])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_mapped_file_that_was_written_into_is_refused(
+    mapped: Problem, tmp_path: Path, change: Any, verb: str
+) -> None:
+    change(tmp_path / "mapped.npy")
+    with pytest.raises(InvalidInput, match=r"mapped\.npy.*written into.*Make the problem anew") as found:
+        VERBS[verb](mapped, tmp_path)
+    assert found.value.field == "arms"
+    assert not (tmp_path / "problem.toml").exists()
+
+
+def test_a_session_stops_before_it_reads_a_file_that_was_written_into(mapped: Problem, tmp_path: Path) -> None:
+    session = sf.Session(mapped, seed=2)
+    pull = session.ask()
+    cut_short(tmp_path / "mapped.npy")
+    for told in (pull, pull.number):
+        with pytest.raises(InvalidInput, match="written into"):
+            session.tell(told, reward=0.1, safety=0.0)
+    assert session.pulls == 0
+
+
+def test_a_new_file_in_the_place_of_a_mapped_one_is_no_matter(mapped: Problem, tmp_path: Path) -> None:
+    """The old one is still there for who has mapped it."""
+    np.save(tmp_path / "new.npy", 2.0 * ROWS_OF_ARMS)
+    os.replace(tmp_path / "new.npy", tmp_path / "mapped.npy")
+    assert (mapped.with_(epsilon=0.2).arms == ROWS_OF_ARMS).all()
+    (tmp_path / "mapped.npy").unlink()
+    assert sf.Session(mapped).ask().number == 1

@@ -67,6 +67,18 @@ def test_the_summary_has_means_and_exact_bounds(swept: sf.Sweep) -> None:
     assert swept.frame(confidence=0.99)["wrong_upper"].min() > frame["wrong_upper"].min()
 
 
+def test_a_folder_keeps_the_settings_of_all_plans_that_were_run_in_it(tmp_path: Path) -> None:
+    """Whoever reads its runs finds a setting beside each of them."""
+    sf.sweep({**PLAN, "runs": 10}, out=tmp_path)
+    small = sf.sweep({**PLAN, "runs": 10, "policies": [{"name": "lingape"}]}, out=tmp_path)
+    runs, cells = pd.read_parquet(tmp_path / "runs"), pd.read_parquet(tmp_path / "cells.parquet")
+    assert len(runs.astype({"cell": str}).merge(cells, on="cell")) == len(runs) == 60
+    assert cells["cell"].tolist()[:2] == [cell.key for cell in small.plan.cells]
+    assert set(cells["policy"]) == {"lingape", "safe-gap", "safe-lingape"}
+    assert pd.read_csv(tmp_path / "cells.csv")["cell"].tolist() == cells["cell"].tolist()
+    assert len(pd.read_parquet(tmp_path / "summary.parquet")) == 2
+
+
 def test_nothing_is_run_again_and_a_larger_plan_adds_to_what_is_there(swept: sf.Sweep, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     sf.sweep({**PLAN, "runs": 10}, out=tmp_path, workers=1)

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 import surefoot
 from surefoot.errors import InvalidInput
 from surefoot.sweeping import source as sources
+from surefoot.sweeping import store as stores
 from surefoot.sweeping.cells import COLUMNS, Cell, columns_of
 from surefoot.sweeping.store import Store, Stretch, longest_stretch
 
@@ -128,6 +131,49 @@ def test_runs_of_another_kind_are_never_mixed_in(
     (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(InvalidInput, match=words):
         Store(tmp_path, 0)
+
+
+def test_of_two_that_begin_at_once_with_different_seeds_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one comes between the look at the folder and the first file in it."""
+    look, others = stores.refuse_other_files, [7]
+
+    def interrupted(folder: Path, kind: str) -> None:
+        look(folder, kind)
+        while others:
+            Store(folder, others.pop(), kind)
+
+    monkeypatch.setattr(stores, "refuse_other_files", interrupted)
+    with pytest.raises(InvalidInput, match=r"another seed.*Continue with seed=7"):
+        Store(tmp_path / "new", 8)
+    assert json.loads((tmp_path / "new" / MANIFEST).read_text())["seed"] == 7
+
+
+def test_processes_that_begin_at_once_agree_on_one_seed(tmp_path: Path) -> None:
+    """Many times over, with nothing to help them."""
+    begin = "import sys, time; from pathlib import Path; from surefoot.sweeping.store import Store\n"
+    begin += "from surefoot.errors import InvalidInput\nfolders, seed = Path(sys.argv[1]), int(sys.argv[2])\n"
+    begin += "(folders / f'ready{seed}').touch()\n"
+    begin += "while len(list(folders.glob('ready*'))) < 2: pass\n"
+    begin += "for n in range(200):\n    try: Store(folders / str(n), seed); print(n)\n    except InvalidInput: pass\n"
+    both = [
+        subprocess.Popen([sys.executable, "-c", begin, str(tmp_path), str(seed)], stdout=subprocess.PIPE, text=True)
+        for seed in (1, 2)
+    ]
+    first, second = (set(map(int, each.communicate(timeout=120)[0].split())) for each in both)
+    assert first | second == set(range(200))
+    assert not first & second
+
+
+def test_a_folder_that_was_begun_anew_meanwhile_is_not_worked_on(tmp_path: Path) -> None:
+    store = Store(tmp_path, 3)
+    (tmp_path / MANIFEST).unlink()
+    with pytest.raises(InvalidInput, match="was removed"), store.alone():
+        pass
+    Store(tmp_path, 4)
+    with pytest.raises(InvalidInput, match="another seed"), store.alone():
+        pass
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null"])

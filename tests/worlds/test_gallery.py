@@ -161,6 +161,10 @@ def test_the_base_station_stays_safe_and_decidable_under_tighter_limits() -> Non
     ("name", "parameters", "field"),
     [
         ("hard", {"dim": 1}, "dim"),
+        ("hard", {"dim": 1_000_000_000}, "dim"),
+        ("limited", {"dim": 100_000}, "dim"),
+        ("sphere", {"arms": 10**9, "dim": 5}, "arms"),
+        ("clusters", {"groups": 10**6, "size": 10**6, "dim": 4}, "groups"),
         ("hard", {"dim": 2.5}, "dim"),
         ("hard", {"omega": 0.0}, "omega"),
         ("hard", {"omega": float("nan")}, "omega"),

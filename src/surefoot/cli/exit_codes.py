@@ -49,6 +49,6 @@ def of_error(error: BaseException) -> int:
         return HELD
     if isinstance(error, errors.StorageError):
         return STORAGE
-    if isinstance(error, errors.SurefootError | OSError):  # what was refused: nothing has changed
+    if isinstance(error, errors.SurefootError | OSError | MemoryError):  # what was refused: nothing has changed
         return BAD_INPUT
     return BREAKDOWN

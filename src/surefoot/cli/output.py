@@ -121,6 +121,9 @@ def told(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, OSError):
         text = f"{error.strerror or text}: {error.filename}" if error.filename else text
+    elif isinstance(error, MemoryError):
+        said = f" ({text})" if text else ""
+        text = f"There is not enough memory for this{said}. Ask for fewer arms, features, runs or workers."
     else:
         said, place = f"{type(error).__name__}: {text}", strangers_place(error)
         text = f"surefoot itself failed ({said}). Please report it, with what {TRACEBACKS}=1 in the environment shows."

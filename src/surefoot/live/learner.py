@@ -109,6 +109,7 @@ class Learner:
         if not (0 <= arm < self.problem.size and 0.0 <= level <= 1.0):
             reason = "must be an arm of the problem and a level from 0 to 1"
             raise InvalidInput("pull", (arm, level), reason, "Ask about a pull that can be made.")
+        self.problem.check_unchanged()
         with self._lock:
             self._expect(
                 self._faced.inst, self.state, self.work, int(arm), float(level), self._low, self._high, self._noise
@@ -198,6 +199,7 @@ class Learner:
         self, script: Script, real: Indices, ahead: Indices, queue: Indices, answers: Answers
     ) -> tuple[Any, ...]:
         """What the replay returns."""
+        self.problem.check_unchanged()
         found = self._faced
         with self._lock, helped(self._hand, found.inst, self.state, self.work, self._hands):
             result: tuple[Any, ...] = self._replay(

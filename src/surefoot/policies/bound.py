@@ -63,6 +63,7 @@ class Faced(NamedTuple):
 
 def faced(policy: Policy, problem: Problem) -> Faced:
     """The policy, ready for the problem."""
+    problem.check_unchanged()
     plan = policy.plan(problem)
     if not plan.sets.learns_noise:
         refuse_unknown_noise(problem, policy.name)

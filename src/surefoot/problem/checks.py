@@ -6,6 +6,7 @@ import difflib
 import io
 import math
 import numbers
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -23,6 +24,7 @@ LARGEST = 1e100  # squares and their sums stay far from overflow below this,
 SMALLEST = 1e-100  # and far from vanishing above this
 LONGEST_NAME = 200
 ROWS = 16_384  # of a large table that are worked on at a time
+MOST_WORKERS, A_CORE = 64, 4  # of any machine, and for each core where that is more: others would only wait
 
 _PLAIN_NUMBERS = {int, float, np.float64}  # exact types: a bool is an int by inheritance only
 
@@ -131,16 +133,21 @@ def flag_per_arm(field: str, value: object, names: Sequence[str], remedy: str) -
     return np.array(listed, dtype=np.bool_)
 
 
-def check_count(field: str, value: object, remedy: str = "For example 1000.") -> int:
-    """The value as a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= 10**15:
+def check_count(field: str, value: object, remedy: str = "For example 1000.", most: int = 10**15) -> int:
+    """The value as a whole number of at least 1, and not more than anybody can mean."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InvalidInput(field, value, "must be a whole number, at least 1", remedy)
+    if value > most:
+        raise InvalidInput(field, value, f"must be at most {most:,}", remedy)
     return int(value)
 
 
 def check_workers(workers: object, field: str = "workers") -> int | None:
-    """How many threads work; None for as many as there are cores."""
-    return None if workers is None else check_count(field, workers, "For example 4; leave it out for all cores.")
+    """How many threads or processes work; None for as many as there are cores."""
+    if workers is None:
+        return None
+    most = max(MOST_WORKERS, A_CORE * (os.cpu_count() or 1))
+    return check_count(field, workers, "For example 4; leave it out for all cores.", most)
 
 
 def check_seed(seed: object, field: str = "seed") -> int:

@@ -20,6 +20,7 @@ from surefoot.problem.files import read_table, write_table
 from surefoot.problem.fingerprints import digest_of
 from surefoot.problem.hints import HINTS
 from surefoot.problem.limits import Limit, Reward
+from surefoot.problem.mapped_files import MappedFile, check_unchanged, mapped_file_of
 from surefoot.problem.names import Names
 from surefoot.problem.required import REQUIRED, arms_in, check_given
 from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels, with_names
@@ -60,8 +61,8 @@ class Problem:
     """
 
     __slots__ = (
-        "__weakref__", "_fingerprint", "arms", "basis", "calibrated_by", "delta", "delta_safety", "dial", "epsilon",
-        "features", "level_grid", "max_level", "max_setting_step", "max_step", "names", "pullable", "rank",
+        "__weakref__", "_file", "_fingerprint", "arms", "basis", "calibrated_by", "delta", "delta_safety", "dial",
+        "epsilon", "features", "level_grid", "max_level", "max_setting_step", "max_step", "names", "pullable", "rank",
         "regularization", "reward", "safe_level", "safety", "spans",
     )  # fmt: skip
 
@@ -85,6 +86,7 @@ class Problem:
     delta_safety: float  # 0 without limits
     regularization: float
     calibrated_by: tuple[str, ...]
+    _file: MappedFile | None  # that the arms lie in
     _fingerprint: str | None
 
     def __init__(
@@ -152,6 +154,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, object]:
         """The problem as plain numbers, texts, lists and dicts, from which `from_dict` makes an equal one."""
+        self.check_unchanged()
         rows: list[list[float]] = self.arms.tolist()
         return {**self.plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self.plain_signals()}
 
@@ -170,6 +173,7 @@ class Problem:
         if "arms" in changes:
             settings = with_names(settings, changes, self.names, read_arms(arms, names))
             return type(self)(arms, names=names, **settings)  # type: ignore[arg-type]
+        self.check_unchanged()
         table = ArmTable(self.names, self.arms)
         copy = object.__new__(type(self))  # the span is known and its user was told
         copy._settle(renamed(table, names) if "names" in changes else table, self._span(), settings)
@@ -184,8 +188,14 @@ class Problem:
     def fingerprint(self) -> str:
         """SHA-256 over the whole content, in hexadecimal."""
         if self._fingerprint is None:
+            self.check_unchanged()
             object.__setattr__(self, "_fingerprint", digest_of(self))  # on demand: a large table takes a while
         return str(self._fingerprint)
+
+    def check_unchanged(self) -> None:
+        """Refuses to go on where the arms lie in a file that somebody has written into."""
+        if self._file is not None:
+            check_unchanged(self._file)
 
     def index_of(self, name: str) -> int:
         """The place of the arm with this name, from 0."""
@@ -201,7 +211,7 @@ class Problem:
             **checked_settings(table, settings), "names": table.names, "arms": arms, "basis": frozen(span.basis),
             "rank": span.basis.shape[1], "spans": span.spans,
             "features": arms if span.spans else frozen(span.features),
-            "_fingerprint": None,
+            "_file": mapped_file_of(arms), "_fingerprint": None,
         }  # fmt: skip
         check_reached(content["features"], content["pullable"], table.names)  # type: ignore[arg-type]
         for name, value in content.items():

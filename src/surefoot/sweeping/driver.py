@@ -18,7 +18,7 @@ from surefoot.sweeping.parquet import check_installed
 from surefoot.sweeping.plans import Plan, plan_of
 from surefoot.sweeping.room import check_room
 from surefoot.sweeping.store import Store
-from surefoot.sweeping.tables import CELLS, SUMMARY, settings_of, summary_of, write_table
+from surefoot.sweeping.tables import CELLS, SUMMARY, settings_of, summary_of, with_other_plans, write_table
 from surefoot.sweeping.work import Watch, carry_out, keeping
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ class Sweep:
     """A finished sweep: its plan, and the folder that holds every run.
 
     folder/runs         Parquet, one row per run; readers of Parquet make a column `cell` of its folders
-    folder/cells        .parquet and .csv, one row per cell: its key in the column `cell`, and its setting
-    folder/summary      the same rows with means, rates and exact intervals
+    folder/cells        .parquet and .csv, one row per cell: its key in the column `cell`, and its setting; behind those
+                        of the plan the cells of other plans that were run in the folder
+    folder/summary      the rows of the plan with means, rates and exact intervals
     """
 
     plan: Plan
@@ -102,7 +103,7 @@ def sweep(
         done = Sweep(chosen, folder, store, level)
         with store.alone():
             check_room(store, chosen.counts)
-            write_table(folder, CELLS, [settings_of(cell) for cell in chosen.cells])
+            write_table(folder, CELLS, with_other_plans(folder, [settings_of(cell) for cell in chosen.cells]))
             total = len(chosen.cells) * chosen.runs
             with one_bar(progress, "runs", total) as advance:
                 follow = watch or bar_of(advance)

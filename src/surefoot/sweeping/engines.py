@@ -58,7 +58,7 @@ class Engine:
 
         jobs = self._jobs(tasks, seed)
         told: dict[str, Any] = {"batch_size": 1, "pre_dispatch": "2 * n_jobs"}
-        with parallel_config(self.backend, n_jobs=self.workers, **self.settings):
+        with parallel_config(self.backend, n_jobs=min(self.workers, len(tasks)), **self.settings):
             if get_active_backend()[0].supports_return_generator:
                 with closing(Parallel(**told, return_as="generator_unordered")(jobs)) as results:
                     yield from results

@@ -72,6 +72,13 @@ def table_as_bytes(rows: Sequence[Mapping[str, Any]]) -> tuple[bytes, bytes]:
     return as_bytes(table), text.getvalue().to_pybytes()
 
 
+def rows_in(path: Path) -> list[dict[str, Any]]:
+    """The rows of such a table again."""
+    with import_module("pyarrow.parquet").ParquetFile(str(path), page_checksum_verification=True) as file:
+        found: list[dict[str, Any]] = file.read(use_threads=False).to_pylist()
+    return found
+
+
 def column_of(values: Sequence[Any]) -> Any:
     """The values as one column; lists, tables, and words among numbers are written as JSON."""
     pa = import_module("pyarrow")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 
 import surefoot
 from surefoot.errors import InvalidInput
-from surefoot.files import forget_unfinished, write_whole
+from surefoot.files import UNFINISHED, forget_unfinished, write_whole
 from surefoot.plain_data import json_text
 from surefoot.results import Runs
 from surefoot.sweeping.cells import COLUMNS, PER_ARM, Columns, Playable
@@ -61,13 +61,13 @@ class Store:
         self.manifest = folder / f"{kind}.json"
         if folder.exists() and not folder.is_dir():
             raise InvalidInput("out", str(folder), "is a file", "Name a folder, new or empty.")
-        if self.manifest.exists():
-            self._check_manifest()
-            forget_unfinished(folder)
-            return
-        refuse_other_files(folder, kind)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.manifest, json_text(self._described()).encode())
+        if not self.manifest.exists():
+            refuse_other_files(folder, kind)
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):  # another process was faster, and its seed may be another
+                write_whole(self.manifest, json_text(self._described()).encode(), overwrite=False)
+        self._check_manifest()
+        forget_unfinished(folder)
 
     def _described(self) -> dict[str, Any]:
         return {"layout": LAYOUT, "surefoot": surefoot.__version__, "source": package_digest(), "seed": self.seed}
@@ -89,7 +89,12 @@ class Store:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Inside, no other process puts runs into the folder; who is killed lets the next one in."""
-        with self.manifest.open() as file:
+        try:
+            file = self.manifest.open()
+        except FileNotFoundError:
+            reason = f"held a {self.manifest.name} that was removed meanwhile"
+            raise InvalidInput("out", str(self.folder), reason, "Begin again.") from None
+        with file:
             try:
                 if fcntl is not None:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -98,6 +103,7 @@ class Store:
                 raise InvalidInput("out", str(self.folder), reason, "Wait for it, or name another folder.") from None
             except OSError:  # a file system without locks: each run is the same whoever makes it
                 pass
+            self._check_manifest()  # somebody may have removed the folder since, and begun it anew
             yield
 
     def missing(self, cell: Playable, count: int) -> list[Stretch]:
@@ -173,9 +179,11 @@ def longest_stretch(count: int) -> int:
 
 
 def refuse_other_files(folder: Path, kind: str) -> None:
-    """Nothing, when the folder is new or empty; a folder that is used for something else is refused."""
+    """Nothing, when the folder is new or empty, or another process begins there; one that is used for something else is
+    refused."""
     held = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    if held:
+    held = [name for name in held if not name.endswith(UNFINISHED)]
+    if held and not (folder / f"{kind}.json").exists():
         some = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
         reason = f"already holds other files ({some}) and no {kind}; nothing was written"
         raise InvalidInput("out", str(folder), reason, "Name a new or empty folder.")

@@ -9,7 +9,7 @@ from typing import Any
 from surefoot.files import write_whole
 from surefoot.results import Runs
 from surefoot.sweeping.cells import Cell
-from surefoot.sweeping.parquet import table_as_bytes
+from surefoot.sweeping.parquet import is_whole, rows_in, table_as_bytes
 
 CELLS, SUMMARY = "cells", "summary"
 
@@ -26,6 +26,13 @@ def summary_of(cell: Cell, runs: Runs, confidence: float) -> dict[str, Any]:
     quantiles = found.pop("pulls_quantiles") or {}
     shares = {f"pulls_{float(share):.0%}".rstrip("%"): pulls for share, pulls in quantiles.items()}
     return {**settings_of(cell), **{key: value for key, value in found.items() if key != "policy"}, **shares}
+
+
+def with_other_plans(folder: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The settings, and behind them those that other plans have left in the folder: runs of theirs are there too."""
+    path, known = folder / f"{CELLS}.parquet", {row["cell"] for row in rows}
+    earlier = rows_in(path) if is_whole(path) else []
+    return [*rows, *({k: v for k, v in row.items() if v is not None} for row in earlier if row["cell"] not in known)]
 
 
 def write_table(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -17,7 +17,7 @@ from surefoot.problem import Limit, Problem, Reward
 from surefoot.problem.checks import Floats, did_you_mean, known_keys, number, vector
 from surefoot.worlds.judge import TOLERANCE
 from surefoot.worlds.linear import Linear
-from surefoot.worlds.parameters import weights, whole
+from surefoot.worlds.parameters import check_size, weights, whole
 
 ATTEMPTS = 1000  # draws of a random world before its wishes are called impossible
 LEAST_VALUE = 0.4  # V* of a random world, whose arms and weights have length 1: there must be something to find
@@ -67,6 +67,7 @@ def hard(
     arm nearly as good, and only arm 2, safe up to level 0.5, shows the difference well.
     """
     dim = whole("dim", dim, "The instance needs two directions or more.", at_least=2)
+    check_size("dim", dim, (dim + 1) * dim)
     remedy = "Give the angle between the two best arms in radians, for example 0.1."
     omega = number("omega", omega, remedy, above=0.0, at_most=pi / 2.0)
     arms = np.vstack([np.eye(dim), np.zeros(dim)])
@@ -101,6 +102,7 @@ def sphere(
     """
     dim = whole("dim", dim, "Give the number of features, for example 5.", at_least=2)
     arms = whole("arms", arms, "Give at least as many arms as dimensions.", at_least=dim)
+    check_size("arms", arms, arms * dim)
 
     def draw(rng: np.random.Generator) -> Linear:
         return Linear(
@@ -141,6 +143,7 @@ def clusters(
     spread = number("spread", spread, "Give a spread above 0, for example 0.3.", above=0.0)
     if groups * size < dim:
         raise InvalidInput("groups", groups, f"of {size} give fewer arms than dim = {dim}", "Ask for more arms.")
+    check_size("groups", groups, groups * size * dim)
 
     def draw(rng: np.random.Generator) -> Linear:
         centres = np.repeat(_directions(rng, groups, dim), size, axis=0)
@@ -212,6 +215,7 @@ def limited(
     is safe further up and worth less, the other arms are harmless and worth half of V*.
     """
     dim = whole("dim", dim, "The world needs two directions or more.", at_least=2)
+    check_size("dim", dim, (dim + 1) * dim)
     remedy = "Give the level at which the best arm reaches the limit, for example 0.6."
     level = number("level", level, remedy, above=0.0, below=1.0)
     limit = number("limit", limit, "Give a limit below zero, for example -0.5.", below=0.0)

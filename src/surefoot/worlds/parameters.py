@@ -8,6 +8,7 @@ from surefoot.errors import ABSENT, InvalidInput, counted
 from surefoot.problem.checks import Floats, frozen, number, vector
 
 DISTRIBUTIONS = ("gaussian", "uniform", "rademacher")  # the position is the code that worlds.response reads
+MOST_FEATURES = 160_000_000  # of all arms together, more than a gigabyte
 
 
 def whole(field: str, value: object, remedy: str, *, at_least: int) -> int:
@@ -15,6 +16,13 @@ def whole(field: str, value: object, remedy: str, *, at_least: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or int(value) < at_least:
         raise InvalidInput(field, value, f"must be a whole number, at least {at_least}", remedy)
     return int(value)
+
+
+def check_size(field: str, value: int, features: int) -> None:
+    """Refuses a world with so many features of all arms together that nobody can have meant it."""
+    if features > MOST_FEATURES:
+        reason = f"makes {features:,} features of all arms together, and {MOST_FEATURES:,} are the most"
+        raise InvalidInput(field, value, reason, "Give a smaller one, or make the arms yourself: sf.worlds.Linear.")
 
 
 def weights(field: str, value: object, count: int, remedy: str) -> Floats:
