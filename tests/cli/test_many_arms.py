@@ -79,10 +79,27 @@ def test_a_study_of_many_settings_shows_those_that_matter(typed: Callable[..., s
     every = typed("study", "show", "csv", "--all").splitlines()
     assert sum(line.startswith("setting ") for line in every) == K > IN_A_TABLE
     assert not any("never tried" in line for line in every)
-    assert len(typed("study", "watch", "csv", "--once").splitlines()) < 40
+    frame = typed("study", "watch", "csv", "--once")
+    assert len(frame.splitlines()) < 40
+    assert {
+        name for name in (f"setting {k}" for k in range(12)) if f"{name} " in frame
+    } <= tried  # not the first twelve
     assert len(typed("study", "watch", "csv", "--once", "--json")) < 20_000
     history = json.loads(typed("study", "history", "csv", "--json"))
     assert [row["name"] for row in history["history"]] == [pull["name"] for pull in pulls]
+
+
+@pytest.mark.parametrize("words", ["show", "run --max-pulls 20", "simulate --runs 1 --max-pulls 9"])
+def test_a_document_about_many_settings_says_how_many_there_are(
+    typed: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    world = "\n[world]\ntheta_star = [1.0, 0.2]\nmu_star = [[0.1, 0.3]]\n"
+    (tmp_path / "csv.toml").write_text(PROBLEM.format(file="arms.csv") + world)
+    command, *options = words.split()
+    assert main([command, "csv.toml", *options, "--json"]) in (0, 3)
+    told = capsys.readouterr().out
+    assert json.loads(told)["problem"]["arms"] == K
+    assert len(told) < 20_000
 
 
 def test_of_many_that_were_tried_the_busiest_are_listed(typed: Callable[..., str], tmp_path: Path) -> None:

@@ -129,9 +129,12 @@ def known_gap(status: Status) -> float | None:
 
 
 def busiest(status: Status) -> list[int]:
-    """The few arms that were pulled most, in the order of the problem."""
+    """The few arms that were pulled most, in the order of the problem; those that were not only where there is room for
+    all, or none was."""
     pulls = numbers_in(status.pulls_per_arm)
-    return sorted(np.argsort(-pulls, kind="stable")[:ARMS_SHOWN].tolist())
+    found = np.argsort(-pulls, kind="stable")[:ARMS_SHOWN]
+    tried = found[pulls[found] > 0]
+    return sorted((tried if len(tried) > 0 and len(pulls) > ARMS_SHOWN else found).tolist())
 
 
 def compact(levels: Floats) -> list[float] | Floats:

@@ -6,7 +6,17 @@ from pathlib import Path
 
 from surefoot import worlds
 from surefoot.errors import InvalidInput
+from surefoot.problem import Problem
 from surefoot.worlds.files import Posed, posed_in
+
+
+def in_brief(problem: Problem) -> dict[str, object]:
+    """The problem for a program to read; in place of more than a thousand arms, how many there are."""
+    from surefoot.live.pulls import MOST_LISTED
+
+    if problem.size <= MOST_LISTED:
+        return problem.to_dict()
+    return {**problem.to_dict_without_arms(), "arms": problem.size}
 
 
 def posed_for(file: Path | None, world: str | None) -> Posed:

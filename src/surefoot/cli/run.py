@@ -12,6 +12,7 @@ from surefoot.cli.choosing import Scenario
 from surefoot.cli.compiling_ahead import CompilingAhead
 from surefoot.cli.live import Watch, unwatched, watched
 from surefoot.cli.output import Output
+from surefoot.cli.posed import in_brief
 from surefoot.live.certificate import Certificate
 from surefoot.live.session import Session
 from surefoot.policies import LinGapE
@@ -113,7 +114,7 @@ def told_to_programs(
         "statement": experiment.session.statement,
         "surefoot": __version__,
         "world": scenario.world.name,
-        "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},
+        "problem": {"fingerprint": scenario.problem.fingerprint, **in_brief(scenario.problem)},
         "seed": seed,
         "max_pulls": max_pulls,
         **experiment.to_dict(),

@@ -8,6 +8,7 @@ from typing import Any
 
 from surefoot.cli import exit_codes
 from surefoot.cli.output import Output
+from surefoot.cli.posed import in_brief
 from surefoot.errors import counted
 from surefoot.problem import Dial, Limit, Problem, Reward
 from surefoot.problem.knowable import said_of_error
@@ -28,7 +29,7 @@ def show_file(output: Output, file: Path, handed_in: str | None) -> int:
         output.json_result(
             {
                 "fingerprint": problem.fingerprint, "spans": problem.spans, "rank": problem.rank,
-                "problem": problem.to_dict(), "open": said_of_error(problem), "world": world, "policy": policy,
+                "problem": in_brief(problem), "open": said_of_error(problem), "world": world, "policy": policy,
             }
         )  # fmt: skip
         return exit_codes.OK

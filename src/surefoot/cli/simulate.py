@@ -11,6 +11,7 @@ from surefoot import __version__, policies
 from surefoot.cli import exit_codes
 from surefoot.cli.choosing import Scenario
 from surefoot.cli.output import Output
+from surefoot.cli.posed import in_brief
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.files import write_bytes
 from surefoot.policies.guarantee import WITHIN_EPSILON
@@ -86,7 +87,7 @@ def told_to_programs(
     return {
         "surefoot": __version__,
         "world": scenario.world.name,
-        "problem": {"fingerprint": scenario.problem.fingerprint, **scenario.problem.to_dict()},
+        "problem": {"fingerprint": scenario.problem.fingerprint, **in_brief(scenario.problem)},
         "seed": seed,
         "max_pulls": max_pulls,
         "alarm": alarm,
