@@ -125,10 +125,18 @@ def world_grid(where: str, entry: Any) -> Grid:
     """The worlds that one entry stands for."""
     if isinstance(entry, str):
         entry = {"name": entry}
+    if entry is None or isinstance(entry, int | float | list | tuple):
+        raise InvalidInput(where, entry, "must be the name of a world, a table or a world", FORM)
     if not isinstance(entry, Mapping):
         return Grid(where, {"world": check_world(entry)})
     if "file" in entry:
+        if "name" in entry:
+            reason = f"is given beside file = {entry['file']!r}, which names its own world"
+            raise InvalidInput(f"{where}.name", entry["name"], reason, "Give one of the two.")
         known_keys(where, entry, ("file",))
+        for path in values_of(f"{where}.file", entry["file"]):
+            if not isinstance(path, str):
+                raise InvalidInput(f"{where}.file", path, "must be the path of a problem file", FORM)
         return Grid(where, entry)
     name = entry.get("name", ABSENT)
     if not isinstance(name, str):
