@@ -26,7 +26,7 @@ from surefoot.problem.required import REQUIRED, arms_in, check_given
 from surefoot.problem.settings import OF_LIMITS, checked_settings, compact_levels, with_names
 from surefoot.problem.showing import card_of
 from surefoot.problem.signal_tables import limits_in, reward_in
-from surefoot.problem.span import Span, check_reached, span_of
+from surefoot.problem.span import Span, check_reached, notice_of, span_of
 from surefoot.problem.units import with_unit
 
 __all__ = ["Limit", "Problem", "Reward"]
@@ -120,7 +120,7 @@ class Problem:
         }  # fmt: skip
         self._settle(table, span, settings)
         if not span.spans:
-            warnings.warn(_span_notice(self), NotSpanningWarning, stacklevel=2)
+            warnings.warn(notice_of(span), NotSpanningWarning, stacklevel=2)
 
     @classmethod
     def load(cls, path: str | Path) -> Problem:
@@ -155,8 +155,8 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem as plain numbers, texts, lists and dicts, from which `from_dict` makes an equal one."""
         self.check_unchanged()
-        rows: list[list[float]] = self.arms.tolist()
-        return {**self.plain_settings(), "arms": dict(zip(self.names, rows, strict=True)), **self.plain_signals()}
+        arms = dict(zip(self.names, self.arms.tolist(), strict=True))
+        return {**self.plain_settings(), "arms": arms, **self.plain_signals()}
 
     def to_dict_without_arms(self) -> dict[str, object]:
         """The same without the arms, which may be many."""
@@ -174,8 +174,7 @@ class Problem:
             settings = with_names(settings, changes, self.names, read_arms(arms, names))
             return type(self)(arms, names=names, **settings)  # type: ignore[arg-type]
         self.check_unchanged()
-        table = ArmTable(self.names, self.arms)
-        copy = object.__new__(type(self))  # the span is known and its user was told
+        table, copy = ArmTable(self.names, self.arms), object.__new__(type(self))  # its user was told of the span
         copy._settle(renamed(table, names) if "names" in changes else table, self._span(), settings)
         return copy
 
@@ -194,8 +193,7 @@ class Problem:
 
     def check_unchanged(self) -> None:
         """Refuses to go on where the arms lie in a file that somebody has written into."""
-        if self._file is not None:
-            check_unchanged(self._file)
+        check_unchanged(self._file)
 
     def index_of(self, name: str) -> int:
         """The place of the arm with this name, from 0."""
@@ -293,14 +291,6 @@ _KEYS = (
     "max_level", "max_step", "dial", "calibrated_by",
 )  # fmt: skip
 _KEYS_OF_OTHERS = ("world", "policy")
-
-
-def _span_notice(problem: Problem) -> str:
-    """What to tell the user about arms that do not span."""
-    return (
-        f"The arms have {counted(problem.arms.shape[1], 'feature')} but span only {counted(problem.rank, 'dimension')}."
-        " Nothing is lost: the work is done in the coordinates of their span, which are problem.features."
-    )
 
 
 def _restored(kind: type[Problem], names: Names, arms: Floats, span: Span, settings: Mapping[str, object]) -> Problem:

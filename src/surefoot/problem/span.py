@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, counted
 from surefoot.problem.checks import ROWS, Flags, Floats, some_rows
 
 FEW_ROWS = 512  # at a time they stay in the nearest cache, and the decomposition takes a tenth of the time
@@ -23,6 +23,15 @@ class Span(NamedTuple):
     features: Floats  # (K, d) arms @ basis
     basis: Floats  # (D, d)
     spans: bool  # d == D
+
+
+def notice_of(span: Span) -> str:
+    """What to tell the user about arms that do not span."""
+    features, rank = span.basis.shape
+    return (
+        f"The arms have {counted(features, 'feature')} but span only {counted(rank, 'dimension')}. Nothing is lost: "
+        "the work is done in the coordinates of their span, which are problem.features."
+    )
 
 
 def span_of(arms: Floats) -> Span:
