@@ -18,6 +18,7 @@ from surefoot.sets.sizes import begin_sizes, learn_size
 if TYPE_CHECKING:
     from surefoot.sets.directional import Memory, Params
 
+SELDOM = 15  # settled questions are looked for in every sixteenth round
 NO_QUESTION = 1e-13  # a square below this share of the two that it is the difference of is nothing but rounding
 
 
@@ -111,7 +112,8 @@ def learn(
         if s == 0:
             learn_leads(inst, memory, state, k, met, duel)
         else:
-            close_settled(memory, state.levels, s)
+            if state.clock[ROUND] & SELDOM == 0:  # looking for them takes a while, and nothing waits for it
+                close_settled(memory, state.levels, s)
             learn_limit(inst, memory, state, k, met, per_round, s)
     end_pull(memory.reward.sums, memory.reward.active, memory.x)
     end_pull(memory.safety.sums, memory.safety.active, memory.x)
