@@ -79,6 +79,18 @@ def test_a_folder_keeps_the_settings_of_all_plans_that_were_run_in_it(tmp_path: 
     assert len(pd.read_parquet(tmp_path / "summary.parquet")) == 2
 
 
+@pytest.mark.parametrize("damage", [b"", b"PAR1 and then PAR1", None])
+def test_a_damaged_table_of_cells_is_made_anew(tmp_path: Path, damage: bytes | None) -> None:
+    plan = {**PLAN, "runs": 10, "policies": ["safe-gap"]}
+    sf.sweep(plan, out=tmp_path)
+    path = tmp_path / "cells.parquet"
+    was = path.read_bytes()
+    middle = len(was) // 2
+    path.write_bytes(was[:middle] + b"\xff" * 40 + was[middle + 40 :] if damage is None else damage)
+    sf.sweep(plan, out=tmp_path)
+    assert path.read_bytes() == was
+
+
 def test_nothing_is_run_again_and_a_larger_plan_adds_to_what_is_there(swept: sf.Sweep, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     sf.sweep({**PLAN, "runs": 10}, out=tmp_path, workers=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import joblib
 import pytest
 from distributed import Client, LocalCluster
 
@@ -69,6 +70,20 @@ def test_the_workers_of_a_dask_cluster_make_the_same_files(
 def test_a_cluster_is_found_by_its_address(by_threads: dict[str, bytes], tmp_path: Path, client: Client) -> None:
     sf.sweep(PLAN, out=tmp_path / "new", engine="dask", scheduler=client.scheduler.address)
     assert everything(tmp_path / "new") == by_threads
+
+
+def test_no_more_workers_begin_than_there_is_work_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Thirty runs are three stretches; processes would be made for every worker that is asked for."""
+    asked, settle = [], joblib.parallel_config
+
+    def told(*backend: Any, **settings: Any) -> Any:  # joblib asks too, later on
+        asked.append(settings.get("n_jobs"))
+        return settle(*backend, **settings)
+
+    monkeypatch.setattr(joblib, "parallel_config", told)
+    plan = {**PLAN, "worlds": ["hard"], "policies": ["safe-gap"]}
+    sf.sweep(plan, out=tmp_path, workers=40)
+    assert asked[0] == 3
 
 
 def killer(victims: Callable[[], list[int]]) -> Callable[[int, int], None]:

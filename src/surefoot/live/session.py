@@ -102,7 +102,7 @@ class Session:
         Results are taken in by number: a late one holds back later ones, so that what is learned does not depend on
         which came first. What comes in after the end is accepted and changes nothing.
         """
-        self.problem.check_unchanged()
+        self.problem.check_unchanged()  # before anything is written down
         told, expected = pull.number if isinstance(pull, Pull) else pull, self._untold()
         if isinstance(told, bool) or not isinstance(told, int | np.integer) or told not in expected:
             raise NotOpen(told, expected)

@@ -82,7 +82,7 @@ def sweep(
 ) -> Sweep:
     """Worlds x problems x policies x runs, as a plan says, kept run by run in the folder `out`.
 
-    plan       a TOML or JSON file, the same as a table, or a `sweeping.Plan`; docs/curves.md has the form
+    plan       a TOML or JSON file, the same as a table, or a `sweeping.Plan`; docs/sweeps.md has the form
     out        new, empty, or of an earlier sweep, which is then continued: what is there is not run again
     engine     "threads", "processes", "dask" or "ray"; every run is the same whichever it is
     workers    how many; all cores if nobody says, and those of the cluster if there is one

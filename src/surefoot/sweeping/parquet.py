@@ -73,9 +73,12 @@ def table_as_bytes(rows: Sequence[Mapping[str, Any]]) -> tuple[bytes, bytes]:
 
 
 def rows_in(path: Path) -> list[dict[str, Any]]:
-    """The rows of such a table again."""
-    with import_module("pyarrow.parquet").ParquetFile(str(path), page_checksum_verification=True) as file:
-        found: list[dict[str, Any]] = file.read(use_threads=False).to_pylist()
+    """The rows of such a table again; none where there is no table, or something else has damaged it."""
+    try:
+        with import_module("pyarrow.parquet").ParquetFile(str(path), page_checksum_verification=True) as file:
+            found: list[dict[str, Any]] = file.read(use_threads=False).to_pylist()
+    except (ValueError, OSError):
+        return []
     return found
 
 

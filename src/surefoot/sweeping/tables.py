@@ -9,7 +9,7 @@ from typing import Any
 from surefoot.files import write_whole
 from surefoot.results import Runs
 from surefoot.sweeping.cells import Cell
-from surefoot.sweeping.parquet import is_whole, rows_in, table_as_bytes
+from surefoot.sweeping.parquet import rows_in, table_as_bytes
 
 CELLS, SUMMARY = "cells", "summary"
 
@@ -30,9 +30,9 @@ def summary_of(cell: Cell, runs: Runs, confidence: float) -> dict[str, Any]:
 
 def with_other_plans(folder: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The settings, and behind them those that other plans have left in the folder: runs of theirs are there too."""
-    path, known = folder / f"{CELLS}.parquet", {row["cell"] for row in rows}
-    earlier = rows_in(path) if is_whole(path) else []
-    return [*rows, *({k: v for k, v in row.items() if v is not None} for row in earlier if row["cell"] not in known)]
+    known = {row["cell"] for row in rows}
+    earlier = [row for row in rows_in(folder / f"{CELLS}.parquet") if row.get("cell") not in known]
+    return [*rows, *({key: value for key, value in row.items() if value is not None} for row in earlier)]
 
 
 def write_table(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:
