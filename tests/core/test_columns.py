@@ -18,6 +18,7 @@ from surefoot.core.estimate import (
     squared_norm,
 )
 from surefoot.core.grams import least_squares
+from surefoot.core.kernel import plain
 from surefoot.core.learn import refresh
 from surefoot.core.types import SINCE_REFRESH
 from workbench import Bench, bench
@@ -130,6 +131,16 @@ def test_differences_are_measured_in_the_inverse_and_its_square(few: bool) -> No
         for level in (0.1, 0.37, 1.0):
             assert found.ask(squared_norm, 0, 0, level, 1, level) == 0.0
             assert found.ask(squared_image, 0, 1, level, 0, level) == 0.0
+
+
+def test_equal_arms_in_other_stretches_are_evened_out_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two whose product with the image is the same by accident differ in the diagonal."""
+    monkeypatch.setattr(columns, "STRETCH", 4)
+    diagonal_of, out = np.arange(11.0), np.arange(11.0) / 8.0
+    diagonal_of[[1, 6, 10]], out[[1, 6, 10, 9]] = 0.5, 0.5 + 1e-12
+    plain(columns.even_out, {})(diagonal_of, 6, out)
+    assert np.flatnonzero(out == 0.5).tolist() == [1, 4, 6, 10]
+    assert out[9] == 0.5 + 1e-12
 
 
 # -- which few --------------------------------------------------------------------------------------------------------

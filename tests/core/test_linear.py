@@ -1,14 +1,20 @@
 """Small dense linear algebra against numpy."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from surefoot.core.linear import (
+    STRETCH,
     add_information,
     cholesky,
     fill_diagonal,
     forward_solve,
     has_full_rank,
+    multiply_arms,
+    multiply_arms_twice,
+    stretches,
     transposed_solve,
 )
 
@@ -73,6 +79,26 @@ def test_a_diagonal_is_filled_in_over_whatever_was_there() -> None:
     A = np.full((3, 3), np.nan)
     fill_diagonal(A, 0.7)
     np.testing.assert_array_equal(A, 0.7 * np.eye(3))
+
+
+@pytest.mark.parametrize("d", [1, 4, 7, 8, 13, 16])
+def test_products_of_many_arms_are_the_same_alone_and_two_at_a_time(form: Any, d: int) -> None:
+    """Features are taken by eights, fours and ones: to the last digit as by fours and ones."""
+    rng = np.random.default_rng(d)
+    X, (w, w2) = np.asfortranarray(rng.standard_normal((STRETCH + 9, d))), rng.standard_normal((2, d))
+    found, found2, once, by_fours = np.full((4, len(X)), np.nan)
+    for n in range(stretches(X)):
+        form(multiply_arms_twice)(X, w, w2, found, found2, n)
+        form(multiply_arms)(X, w, once, n)
+    np.testing.assert_allclose(found, X @ w, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found2, X @ w2, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(once, found)
+    terms, by_fours[:] = X * w, 0.0
+    for a in range(0, d - d % 4, 4):
+        by_fours += (terms[:, a] + terms[:, a + 1]) + (terms[:, a + 2] + terms[:, a + 3])
+    for a in range(d - d % 4, d):
+        by_fours += terms[:, a]
+    np.testing.assert_array_equal(found, by_fours)
 
 
 def test_rank_is_decided_by_the_largest_pivots() -> None:

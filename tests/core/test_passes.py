@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot.core.passes import BLOCK, LONG, all_numbers, first_largest
+from surefoot.core import passes
+from surefoot.core.kernel import plain
+from surefoot.core.passes import BLOCK, LONG, all_numbers, first_largest, first_largest_product
 from surefoot.core.types import NULL
 
 
@@ -57,3 +59,20 @@ def test_one_value_that_is_no_number_is_noticed(form: Any) -> None:
     assert form(all_numbers)(values, 70)
     values[70] = inf
     assert form(all_numbers)(values, 100)
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 47])
+def test_the_first_largest_product_is_found_in_stretches_as_in_one_go(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "STRETCH", 10)
+    found, rng = plain(first_largest_product, {}), np.random.default_rng(count)
+    for _ in range(50):
+        x, y = rng.integers(1, 4, (2, count)).astype(float)
+        y[rng.integers(0, count, count // 4)] = rng.choice([nan, inf, -inf, -1.0])
+        assert found(x, y, np.zeros(min(count, 10))) == plainly(x * y)
+
+
+def test_many_products_are_compared_alike_in_both_forms(form: Any) -> None:
+    x, y = np.random.default_rng(3).integers(-9, 9, (2, 2 * passes.STRETCH + 77)).astype(float)
+    assert form(first_largest_product)(x, y, np.zeros(len(x))) == plainly(x * y)

@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.core.crew import HANDS, put_up, taken, taken_after, wait_for
 from surefoot.core.kernel import bound_in, kernel, rare, thin
-from surefoot.core.linear import dot, multiply_arms, multiply_arms_twice, stretches
+from surefoot.core.linear import STRETCH, dot, multiply_arms, multiply_arms_twice, stretches
 from surefoot.core.types import Indices, Instance, Matrix, Tensor, Vector
 
 UNBOUND = "it is not said whether all columns are held: run it through core.loop"
@@ -173,9 +173,14 @@ def fill_stretch(inst: Instance, columns: Columns, g: int, place: int, n: int) -
 def even_out(diagonal: Vector, k: int, out: Vector) -> None:
     """Gives those arms the diagonal's entry of arm k whose product with its image is the same as its own."""
     own = out[k]
-    for a in range(len(out)):
-        if out[a] == own and diagonal[a] == diagonal[k]:
-            out[a] = diagonal[k]
+    for first in range(0, len(out), STRETCH):
+        part, alike = out[first : min(first + STRETCH, len(out))], 0
+        for a in range(len(part)):  # most stretches have none, and to look at the diagonal too takes longer
+            alike += 1 if part[a] == own else 0
+        if alike > 0:
+            for a in range(len(part)):
+                if part[a] == own and diagonal[first + a] == diagonal[k]:
+                    part[a] = diagonal[k]
 
 
 @kernel

@@ -83,12 +83,15 @@ def is_possible(inst: Instance, state: State) -> bool:
         if ball.norm == inf:  # a set that leans on no norm has none to be beyond
             continue
         for k in range(len(inst.X)):
+            width = arm_width(state.estimate, ball, k)
+            if abs(state.estimate.est[s, k]) <= width:  # so it is whatever the norm: of many arms, nearly all
+                continue
             longest = 0.0  # first, so that features too small to be squared are not taken for zeros
             for a in range(inst.X.shape[1]):
                 longest = max(longest, abs(inst.X[k, a]))
             square = 0.0
             for a in range(inst.X.shape[1]):
                 square += (inst.X[k, a] / longest) ** 2 if longest > 0.0 else 0.0
-            largest = IMPOSSIBLE * (longest * sqrt(square)) * ball.norm + arm_width(state.estimate, ball, k)
+            largest = IMPOSSIBLE * (longest * sqrt(square)) * ball.norm + width
             possible = possible and abs(state.estimate.est[s, k]) <= largest
     return possible

@@ -68,12 +68,16 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
     """
     if mode == STATIC and levels.frozen[0] == 1:
         return known_levels_hold(inst, bounds)
-    agree, gamma0, ceiling = True, inst.dial.gamma0, inst.dial.ceiling
-    for k in range(len(ceiling)):
-        levels.low[k] = ceiling[k]
-    for s in range(len(inst.eta0)):
-        agree = learn_limit(inst, levels, bounds, mode, s) and agree
-    floor_levels(inst.dial, levels.low, gamma0)
+    agree, m, dial, low = True, len(inst.eta0), inst.dial, levels.low
+    if m > 0:
+        agree = learn_limit(inst, levels, bounds, mode, 0, dial.ceiling)
+    else:
+        for k in range(len(low)):
+            low[k] = max(dial.gamma0[k], dial.ceiling[k])
+    for s in range(1, m):
+        agree = learn_limit(inst, levels, bounds, mode, s, low) and agree
+    if len(dial.grid) > 0:
+        floor_levels(dial, low, dial.gamma0)
     if optimistic:
         certify_above(inst, levels, bounds, mode)
     levels.frozen[0], levels.remember[0] = 1, 1 if mode == DYNAMIC_MAX else 0
@@ -81,9 +85,9 @@ def certify(inst: Instance, levels: Levels, bounds: Bounds, mode: int, optimisti
 
 
 @kernel
-def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: int) -> bool:
-    """Lowers the certified levels to what limit s allows; False if the bounds contradict each other or a level that is
-    claimed."""
+def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: int, others: Vector) -> bool:
+    """Certifies what the others allow and limit s does, and never less than is known to be safe; False if the bounds
+    contradict each other or a level that is claimed."""
     surely, possibly = inst.eta0[s] + inst.within[s + 1], inst.eta0[s] - inst.within[s + 1]  # (W3)
     gamma0, low, K = inst.dial.gamma0, levels.low, len(levels.low)
     lower, upper, most = bounds.lower[s], bounds.upper[s], bounds.most[s]
@@ -95,12 +99,12 @@ def learn_limit(inst: Instance, levels: Levels, bounds: Bounds, mode: int, s: in
         for k in range(K):
             level = max(level_at(lower[k], surely), low_of[k])
             least = min(most[k], most_of[k])
-            low_of[k], most_of[k], low[k] = level, least, min(low[k], level)
+            low_of[k], most_of[k], low[k] = level, least, max(gamma0[k], min(others[k], level))
             crossing += 0 if may_be_safe(least, max(level, gamma0[k]), possibly) else 1
     else:
         for k in range(K):
             level = level_at(lower[k], surely)
-            low_of[k], low[k] = level, min(low[k], level)
+            low_of[k], low[k] = level, max(gamma0[k], min(others[k], level))
             crossing += 0 if may_be_safe(most[k], gamma0[k], possibly) else 1
     return crossing == 0
 

@@ -8,6 +8,7 @@ numbers.
 from math import inf
 
 from surefoot.core.kernel import float_bits, float_of_bits, kernel, thin
+from surefoot.core.linear import STRETCH
 from surefoot.core.types import NULL, Vector
 
 LONG = 64  # values from which it pays to compare words
@@ -53,6 +54,28 @@ def first_largest(values: Vector, count: int) -> tuple[int, float]:
         best = block
         while values[best] != most:
             best += 1
+    return best, most
+
+
+@kernel
+def first_largest_product(x: Vector, y: Vector, room: Vector) -> tuple[int, float]:
+    """Where the largest x[k] y[k] comes first, and that product; NULL and -inf if none is above that.
+
+    Of very many, the products of a stretch stay at hand until they are compared, and are never written to memory.
+    """
+    if len(x) <= STRETCH:
+        for k in range(len(x)):
+            room[k] = x[k] * y[k]
+        return first_largest(room, len(x))
+    best, most = NULL, -inf
+    for first in range(0, len(x), STRETCH):
+        end = min(first + STRETCH, len(x))
+        x_n, y_n = x[first:end], y[first:end]
+        for k in range(len(x_n)):
+            room[k] = x_n[k] * y_n[k]
+        found, largest = first_largest(room, len(x_n))
+        best = first + found if largest > most else best
+        most = largest if largest > most else most
     return best, most
 
 

@@ -4,7 +4,7 @@ from math import inf
 from typing import NamedTuple
 
 from surefoot.core.kernel import kernel
-from surefoot.core.passes import all_numbers, first_about_largest, first_largest
+from surefoot.core.passes import all_numbers, first_about_largest, first_largest_product
 from surefoot.core.state import State, Work
 from surefoot.core.types import BREAKDOWN, CERTIFIED, CONTRADICTED, CONTRADICTION, NULL, PULL, Instance
 
@@ -57,9 +57,7 @@ def find_race_with_ties(
 def find_leader(state: State, work: Work, null_pull: bool) -> tuple[int, float]:
     """The best certified pull by the estimates, lowest index on ties, and its level.                        (G1)"""
     low, values = state.levels.low, state.estimate.est[0]
-    for k in range(len(low)):
-        work.score[k] = low[k] * values[k]
-    i, best = first_largest(work.score, len(low))
+    i, best = first_largest_product(low, values, work.score)
     if null_pull and best < 0.0:
         return NULL, 0.0
     return max(i, 0), low[max(i, 0)]
