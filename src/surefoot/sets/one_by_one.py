@@ -41,13 +41,13 @@ def learn_leads(inst: Instance, memory: "Memory", state: State, k: int, met: Met
     column_i, column_j = column(inst, estimate, g, max(duel.i, 0)), column(inst, estimate, g, max(duel.j, 0))
     meet(aims.sums, 0, aims.active[0], memory.image, memory.image2)
     for n in range(aims.active[0]):
-        a = aims.target[0, n]
+        a, value = aims.target[0, n], aims.value[n]
         before, before2 = along_of(aims.sums, n, n, memory.image), along2_of(aims.sums, n, n, memory.image2)
         asked = question_of(aims, n, duel, high, v, column_k, column_i, column_j)
         weight = weight_of(
             aims.information[n], met.gamma, duel.per_round, asked.square, asked.common, asked.along, before
         )
-        moved = take_in(aims, 0, n, met, x, weight, before, before2)
+        moved = take_in(aims, 0, n, met, x, weight, before, before2, value)
         if a < K:
             aims.own[n] = turned(aims.own[n], moved, column_k[a])
             aims.own2[n] = turned2(aims.own2[n], moved, column_k[a], second_k[a])
@@ -64,22 +64,23 @@ def learn_limit(inst: Instance, memory: "Memory", state: State, k: int, met: Met
     meet(aims.sums, e, aims.active[e], memory.image, memory.image2)
     for n in range(aims.active[e]):
         b, a = aims.target[e, n], row_of(aims, e, n)
+        value = aims.value[a]
         before, before2 = along_of(aims.sums, a, n, memory.image), along2_of(aims.sums, a, n, memory.image2)
         weight = weight_of(aims.information[a], met.gamma, per_round, v[b], column_k[b], aims.own[a], before)
-        moved = take_in(aims, e, n, met, x, weight, before, before2)
+        moved = take_in(aims, e, n, met, x, weight, before, before2, value)
         aims.own[a] = turned(aims.own[a], moved, column_k[b])
         aims.own2[a] = turned2(aims.own2[a], moved, column_k[b], second_k[b])
 
 
 @kernel
 def take_in(
-    aims: Aims, e: int, n: int, met: Met, x: Vector, weight: float, before: float, before2: float
+    aims: Aims, e: int, n: int, met: Met, x: Vector, weight: float, before: float, before2: float, value: float
 ) -> Moved:  # fmt: skip
     """Aim n at signal e after a pull of the arm x with this weight: all but its products with other arms, and how these
-    move. The other two are its along and along2 before the pull."""
+    move. Before the pull are its along, along2 and value: who has to wait for memory asks for the last one early."""
     a = row_of(aims, e, n)
     aims.information[a] += weight * weight
-    aims.value[a], aims.rest[a] = summed(met, weight, before, aims.value[a], aims.rest[a])
+    aims.value[a], aims.rest[a] = summed(met, weight, before, value, aims.rest[a])
     aims.fit[a], aims.fit2[a] = fitted(met, weight, before, before2, aims.fit[a], aims.fit2[a])
     add_to_row(aims.sums, a, met.gamma * weight, x)
     return moved_by(met, weight, before, before2)
