@@ -13,7 +13,21 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.columns import MANY
-from surefoot.core.device_memory import MOST_NEAR, NEAR, arrays_in, near_arrays, near_words, packed, simulated
+from surefoot.core.device import OF_OTHERS, OF_SMALL
+from surefoot.core.device_memory import (
+    MOST_CONSTANTS,
+    MOST_NEAR,
+    NEAR,
+    NEAR_OF_SMALL,
+    WORD,
+    arrays_in,
+    is_small,
+    near_arrays,
+    near_constants,
+    near_words,
+    packed,
+    simulated,
+)
 from surefoot.core.records import new_records
 from surefoot.devices import check_device
 from surefoot.errors import InvalidInput, MissingExtra
@@ -127,16 +141,43 @@ def test_what_lies_near_is_named_as_the_state_names_it(found: Faced) -> None:
     for part, names in NEAR.items():
         owner = state.estimate.columns if part == "columns" else getattr(state, part)
         assert set(names) <= set(owner._fields)
-    near = {id(leaf) for leaf in near_arrays(state)}
+    work = found.new_work()
+    near = {id(leaf) for leaf in near_arrays(state, work)}
     assert {id(state.estimate.columns.values), id(state.levels.low), id(state.sets.reward.own)} <= near
+    assert {id(state.sets.reward.target), id(work.bounds.lead)} <= near, "what is looked up first is waited for longest"
+    assert id(state.sets.reward.value) not in near, "it is the first to go where there is no room for all"
 
 
 @pytest.mark.parametrize("arms", [4, 9, 40])
 def test_the_near_memory_of_a_thread_is_bounded_and_odd(arms: int) -> None:
-    world = sf.worlds.sphere(arms=arms, dim=3)
-    state = faced(sf.SafeGap(), world.default_problem()).new_state()
-    assert near_words(state) % 2 == 1
-    assert near_words(state) <= MOST_NEAR + 1
+    run = new_run(sf.SafeGap(), sf.worlds.sphere(arms=arms, dim=3))
+    assert near_words(*run) % 2 == 1
+    assert near_words(*run) <= MOST_NEAR
+
+
+def test_a_small_state_leaves_most_of_the_near_memory_to_the_cache() -> None:
+    """There, and there alone, the cache has room for what all runs read."""
+    small, other = new_run(sf.SafeLinGapE(), sf.worlds.hard()), new_run(sf.SafeGap(), sf.worlds.hard())
+    assert is_small(*small)
+    assert not is_small(*other)
+    assert near_words(*small) <= NEAR_OF_SMALL
+    constants = (np.zeros(MOST_CONSTANTS - 1), 1.0)
+    assert near_constants(constants, *small) == 0
+    assert near_constants(constants, *other) == MOST_CONSTANTS
+    assert near_constants((*constants, 1.0), *other) == 0, "all of them, or none"
+
+
+def test_what_lies_near_leaves_room_for_whole_blocks_on_a_multiprocessor() -> None:
+    """228 KiB of it, of which the driver takes one for each block."""
+    small, others = WORD * OF_SMALL[0] * NEAR_OF_SMALL, WORD * (OF_OTHERS[0] * MOST_NEAR + MOST_CONSTANTS)
+    assert 3 * (small + 1024) <= 164 * 1024, "a share that leaves 92 KiB to the cache"
+    assert 4 * (others + 1024) <= 228 * 1024
+
+
+def new_run(policy: sf.policies.Policy, world: sf.worlds.Linear) -> tuple[Any, Any]:
+    """State and room of a run of it."""
+    run = faced(policy, world.default_problem())
+    return run.new_state(), run.new_work()
 
 
 def test_a_run_that_is_set_aside_comes_back_as_it_was(found: Faced) -> None:

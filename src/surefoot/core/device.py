@@ -18,7 +18,7 @@ import numpy as np
 
 from surefoot.core.compiler import Announce, reachable
 from surefoot.core.device_instructions import access, is_known, numba_parts
-from surefoot.core.device_memory import Access, arrays_in, near_words, simulated
+from surefoot.core.device_memory import WORD, Access, arrays_in, is_small, near_constants, near_words, simulated
 from surefoot.core.kernel import APART, INLINED, MACHINE, MARK, THIN, Parts, calls, part_for, plain, with_globals
 from surefoot.core.kernel_cache import cache_folder
 from surefoot.core.kernel_content import digest_of
@@ -29,8 +29,8 @@ from surefoot.core.loop import play_on
 from surefoot.core.state import empty_state
 
 HOW: dict[str, dict[str, Any]] = {INLINED: {"forceinline": True}, APART: {}, THIN: {"inline": "always"}}
-CROWDED = 72  # words of shared memory that still let 384 threads, each with few registers, onto a multiprocessor
-FEW_REGISTERS, MOST_REGISTERS = 168, 255
+# How many threads of a block, and registers of a thread, where the state of a run is small; and where it is not.
+OF_SMALL, OF_OTHERS = (128, 168), (64, 255)
 NAME = "play_runs"
 GIVEN_UP, ASKS = "row_stack", "numba.cuda.np.arrayobj"  # by numpy 2.5; who asks for it
 
@@ -50,6 +50,7 @@ class Code(NamedTuple):
     entry: str  # its name in there
     threads: int  # in a block
     near: int  # bytes of shared memory for each
+    constants: int  # bytes of it for all of them together
 
 
 def play_runs(
@@ -60,7 +61,7 @@ def play_runs(
 
     The first word of a queue is the number of rows in it. A first launch has none, and begins all runs.
     """
-    place = cuda.grid(1)
+    place, words = cuda.grid(1), brought(words)
     if place < waiting:
         row = place if begins == 1 else queue[1 + place]
         inst, rules, truth, watch = shared(words)
@@ -83,7 +84,7 @@ def unbound(*arguments: Any) -> Any:
 
 
 cuda: Any = None
-shared = own = row_of = save = load = next_place = unbound
+brought = shared = own = row_of = save = load = next_place = unbound
 
 
 def toolkit() -> Any:
@@ -125,15 +126,18 @@ def simulated_kernel(parts: Parts, trees: Trees) -> Any:
 
 def named(found: Access) -> dict[str, Any]:
     """The names by which the kernel calls what gets at its arrays."""
-    return {"shared": found.shared, "own": found.own, "row_of": found.row, "save": found.save, "load": found.load}
+    return {
+        "brought": found.brought, "shared": found.shared, "own": found.own, "row_of": found.row, "save": found.save,
+        "load": found.load,
+    }  # fmt: skip
 
 
 def code_for(parts: Parts, trees: Trees, capability: tuple[int, int], label: str, announce: Announce) -> Code:
     """The kernel for a kind of GPU: compiled, or read from disk."""
     reached = [*reachable(play_on, parts), *reachable(begin, parts)]
     digest, folder = digest_of(reached, parts, trees), cache_folder()
-    near = near_words(trees.own[0])
-    threads, registers = (128, FEW_REGISTERS) if near <= CROWDED else (64, MOST_REGISTERS)
+    near, constants = near_words(*trees.own[:2]), WORD * near_constants(trees.shared, *trees.own[:2])
+    threads, registers = OF_SMALL if is_small(*trees.own[:2]) else OF_OTHERS
     tools = " ".join(version(package) for package in ("numba-cuda", "cuda-bindings"))
     content = f"{digest} {described(trees)} {capability} {tools} {registers}"
     place = folder / f"gpu-{sha256(content.encode()).hexdigest()[:24]}.cubin" if digest and folder else None
@@ -149,7 +153,7 @@ def code_for(parts: Parts, trees: Trees, capability: tuple[int, int], label: str
     found = re.search(rb"\.text\.(\w*" + NAME.encode() + rb"\w*)", binary)
     if found is None:
         raise RuntimeError("the linker left the kernel out")
-    return Code(binary, found[1].decode(), threads, near * 8)
+    return Code(binary, found[1].decode(), threads, WORD * near, constants)
 
 
 def described(trees: Trees) -> str:

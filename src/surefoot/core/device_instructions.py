@@ -8,9 +8,20 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from surefoot.core.device_memory import WORD, Access, arrays_in, is_array, near_arrays, near_words, starts_of
+from surefoot.core.device_memory import (
+    WORD,
+    Access,
+    arrays_in,
+    is_array,
+    near_arrays,
+    near_constants,
+    near_words,
+    starts_of,
+)
 
-SHARED, THREAD = 3, "llvm.nvvm.read.ptx.sreg.tid.x"  # an address space, and the number of a thread in its block
+SHARED = 3  # an address space
+THREAD, THREADS = (f"llvm.nvvm.read.ptx.sreg.{each}.x" for each in ("tid", "ntid"))  # number in a block, and how many
+BARRIER = "llvm.nvvm.barrier0"  # where the threads of a block wait for each other
 UNROLLED = 64  # words of an array that are copied one by one: the compiler keeps such an array in registers
 LARGEST_CODE = 15  # whole numbers up to this one choose between ways to go, and the compiler may know them
 LONGEST_KNOWN = 8  # the compiler would write out every step of a longer loop
@@ -34,7 +45,8 @@ def access(shared: Any, own: Any, row: Any) -> Access:
     types, cgutils, intrinsic, typeof = numba_parts()
     whole, pointed = types.int64, types.CPointer(types.int64)
     word = ir.IntType(64)
-    near = {id(leaf) for leaf in near_arrays(own[0])}
+    near = {id(leaf) for leaf in near_arrays(*own[:2])}
+    constants = near_constants(shared, *own[:2])
 
     def constant(number: int) -> Any:
         return ir.Constant(word, number)
@@ -94,16 +106,40 @@ def access(shared: Any, own: Any, row: Any) -> Access:
         else:
             for_each_word(builder, leaf, lambda i: builder.store(ir.Constant(kind, 0), builder.gep(pointer, [i])))
 
+    def block_memory(builder: Any) -> Any:
+        """Where the memory begins that a block shares: first what all runs read, if it is there."""
+        name = "surefoot_near"
+        block = builder.module.globals.get(name)
+        if block is None:
+            block = cgutils.add_global_variable(builder.module, ir.ArrayType(word, 0), name, SHARED)
+            block.linkage, block.align = "external", 16
+        return builder.addrspacecast(builder.bitcast(block, word.as_pointer(SHARED)), word.as_pointer())
+
+    def special(builder: Any, name: str) -> Any:
+        """A number that the device knows of a thread."""
+        read = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
+        return builder.zext(builder.call(read, []), word)
+
     def near_memory(builder: Any) -> Any:
         """Where the thread's part of the memory begins that its block shares."""
-        block = cgutils.add_global_variable(builder.module, ir.ArrayType(word, 0), "surefoot_near", SHARED)
-        block.linkage, block.align = "external", 16
-        number = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), THREAD)
-        first = builder.addrspacecast(builder.bitcast(block, word.as_pointer(SHARED)), word.as_pointer())
-        thread = builder.zext(builder.call(number, []), word)
-        return builder.gep(first, [builder.mul(thread, constant(near_words(own[0])))])
+        before = builder.mul(special(builder, THREAD), constant(near_words(*own[:2])))
+        return builder.gep(block_memory(builder), [builder.add(constant(constants), before)])
 
     # -- what a kernel calls ------------------------------------------------------------------------------------------
+
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+    def bring(typing_context: Any, words: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if constants == 0:
+                return args[0]
+            block, first, step = block_memory(builder), special(builder, THREAD), special(builder, THREADS)
+            with cgutils.for_range_slice(builder, first, constant(constants), step, word) as (i, _):
+                builder.store(builder.load(builder.gep(args[0], [i])), builder.gep(block, [i]))
+            wait = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), []), BARRIER)
+            builder.call(wait, [])
+            return block
+
+        return pointed(pointed), build
 
     @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def open_shared(typing_context: Any, words: Any) -> Any:
@@ -133,11 +169,11 @@ def access(shared: Any, own: Any, row: Any) -> Access:
                 nonlocal used
                 if not is_array(leaf):
                     return context.get_constant(kind, leaf)
-                if id(leaf) in near:
-                    place, used = builder.gep(first, [constant(used)]), used + leaf.size
-                    return array_at(context, builder, kind, leaf.shape, place)
                 element = context.get_data_type(kind.dtype)
-                room = cgutils.alloca_once(builder, ir.ArrayType(element, max(leaf.size, 1)))
+                if id(leaf) in near:
+                    room, used = builder.gep(first, [constant(used)]), used + leaf.size
+                else:
+                    room = cgutils.alloca_once(builder, ir.ArrayType(element, max(leaf.size, 1)))
                 if id(leaf) not in of_state:  # a state begins, or is taken up again
                     fill(builder, leaf, builder.bitcast(room, element.as_pointer()))
                 return array_at(context, builder, kind, leaf.shape, room)
@@ -197,4 +233,4 @@ def access(shared: Any, own: Any, row: Any) -> Access:
 
         return copy
 
-    return Access(open_shared, make_own, open_row, empty, copying(True), copying(False))
+    return Access(bring, open_shared, make_own, open_row, empty, copying(True), copying(False))

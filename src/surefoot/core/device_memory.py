@@ -16,15 +16,21 @@ from surefoot.core.layout import as_words, leaves, side_by_side
 from surefoot.core.types import Indices
 
 WORD = 8  # bytes
-MOST_NEAR = 149  # words of a state in the memory that a block shares: room for 192 threads on a multiprocessor
-LAST = ("rest", "order", "value", "turn")  # of the sets: asked for once or twice in a round, and little waits for it
-# What is read at places that only the round knows.
+# Words of a run in the memory that a block shares. What they leave of it is the nearest cache, which holds the rest: so
+# many let 384 threads with a small state onto a multiprocessor beside a large cache, or 256 with a larger state.
+NEAR_OF_SMALL, MOST_NEAR = 53, 109
+SMALL = 72  # words that a small state wishes for at most
+MOST_CONSTANTS = 192  # words that all runs read, in the same memory: what 256 threads leave of it
+# What is read at places that only the round knows. Of the sets that is all that has a number for each arm, and of that
+# the following come last: they are read early enough, or little waits for them.
 NEAR = {"columns": ("values", "second"), "estimate": ("v", "v2", "est"), "levels": ("low", "high")}
+LAST = ("q", "order", "value", "turn")
 
 
 class Access(NamedTuple):
     """How the arrays of one kernel are reached."""
 
+    brought: Any  # (words) -> where they are read: all threads of a block bring them near, if they fit
     shared: Any  # (words) -> the tuples that all runs read
     own: Any  # () -> the tuples of arrays that the thread writes into
     row: Any  # (table, rows, i) -> row i of the table of results
@@ -69,28 +75,55 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
     return type(tree)(*fields) if hasattr(tree, "_fields") else tuple(fields)
 
 
-def near_arrays(state: Any) -> list[Any]:
-    """The arrays of a state that lie in the memory which a block shares, as far as there is room.
+def near_arrays(state: Any, work: Any) -> list[Any]:
+    """The arrays of a run that lie in the memory which a block shares, as far as there is room.
 
     They are read at places that only the round knows, an arm or an aim, so they cannot be registers; what the compiler
     may keep in registers is left to it.
     """
-    part_of = {"columns": state.estimate.columns, "estimate": state.estimate, "levels": state.levels}
-    wished = [getattr(part_of[part], name, None) for part, names in NEAR.items() for name in names]
-    remembered = [each for each in named_arrays(state.sets) if len(each[1]) >= len(state.levels.low)]
-    wished += [leaf for name, leaf in remembered if name not in LAST]
-    wished += [leaf for last in LAST for name, leaf in remembered if name == last]
+    room = near_room(state, work)
     found: list[Any] = []
-    for leaf in wished:
-        if leaf is not None and 0 < leaf.size <= MOST_NEAR - sum(each.size for each in found):
+    for leaf in wished_near(state, work):
+        if 0 < leaf.size <= room - sum(each.size for each in found):
             found.append(leaf)
     return found
 
 
-def near_words(state: Any) -> int:
+def wished_near(state: Any, work: Any) -> list[Any]:
+    """The arrays that would be near if there were room for all, the most important first."""
+    part_of = {"columns": state.estimate.columns, "estimate": state.estimate, "levels": state.levels}
+    wished = [getattr(part_of[part], name, None) for part, names in NEAR.items() for name in names]
+    K, remembered = len(state.levels.low), named_arrays(state.sets)
+    of_arms = [(name, leaf) for name, leaf in remembered if leaf.size and max(leaf.shape) >= K]
+    if any(name == "target" for name, _ in of_arms):  # aims look up the lead of the arm that they ask about
+        wished.append(work.bounds.lead)
+    wished += [leaf for name, leaf in of_arms if name not in LAST]
+    wished.append(state.estimate.N)
+    wished += [leaf for last in LAST for name, leaf in of_arms if name == last]
+    return [leaf for leaf in wished if leaf is not None]
+
+
+def is_small(state: Any, work: Any) -> bool:
+    """Whether a state is so small that it is the registers that limit how many threads there are."""
+    return bool(sum(leaf.size for leaf in wished_near(state, work)) <= SMALL)
+
+
+def near_room(state: Any, work: Any) -> int:
+    """How many words of a run may be near."""
+    return NEAR_OF_SMALL if is_small(state, work) else MOST_NEAR
+
+
+def near_words(state: Any, work: Any) -> int:
     """The words of shared memory that a thread needs: an odd number, so that threads that read the same place of theirs
     do not get in each other's way."""
-    return int(sum(leaf.size for leaf in near_arrays(state))) | 1
+    return int(sum(leaf.size for leaf in near_arrays(state, work))) | 1
+
+
+def near_constants(shared: Any, state: Any, work: Any) -> int:
+    """How many words of what all runs read lie in the memory that a block shares: all of them, or none. Beside small
+    states the nearest cache has room for them."""
+    words = sum(int(np.size(leaf)) for leaf in leaves(shared))
+    return 0 if is_small(state, work) or words > MOST_CONSTANTS else words
 
 
 def arrays_in(tree: Any) -> list[Any]:
@@ -153,4 +186,7 @@ def simulated(shared: Any, own: Any, row: Any) -> Access:
         whole = type(state)(*placed_state, as_words(block))
         return whole, *(map_leaves(each, lambda leaf: np.copy(leaf) if is_array(leaf) else leaf) for each in others)
 
-    return Access(lambda words: placed(shared, words, starts_of(shared)), fresh, row_at, empty, save, load)
+    def shared_at(words: Any) -> Any:
+        return placed(shared, words, starts_of(shared))
+
+    return Access(lambda words: words, shared_at, fresh, row_at, empty, save, load)

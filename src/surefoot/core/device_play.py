@@ -83,7 +83,7 @@ class DevicePlay:
         core: Any = import_module("cuda.core")
         self._cuda.synchronize()
         threads, timed = self._code.threads, core.EventOptions(timing_enabled=True)
-        blocks = core.LaunchConfig(grid=-(-waiting // threads), block=threads, shmem_size=threads * self._code.near)
+        blocks = core.LaunchConfig(grid=-(-waiting // threads), block=threads, shmem_size=near_bytes(self._code))
         pointers = [each.__cuda_array_interface__["data"][0] for each in arrays]
         begun = self._stream.record(options=timed)
         core.launch(self._stream, blocks, self._kernel, *pointers, *(np.int64(number) for number in numbers))
@@ -100,10 +100,15 @@ def loaded(code: Code) -> tuple[Any, Any]:
     device.set_current()
     kernel = core.ObjectCode.from_cubin(code.binary).get_kernel(code.entry)
     most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    (problem,) = driver.cuKernelSetAttribute(most, code.threads * code.near, kernel.handle, driver.CUdevice(0))
+    (problem,) = driver.cuKernelSetAttribute(most, near_bytes(code), kernel.handle, driver.CUdevice(0))
     if int(problem) != 0:
-        raise RuntimeError(f"the device refuses {code.threads * code.near} bytes of shared memory: {problem}")
+        raise RuntimeError(f"the device refuses {near_bytes(code)} bytes of shared memory: {problem}")
     return kernel, device.create_stream()
+
+
+def near_bytes(code: Code) -> int:
+    """The memory that a block shares."""
+    return code.constants + code.threads * code.near
 
 
 def records_of(table: Indices, row: Records, runs: int) -> Records:
