@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,6 +13,7 @@ from typing import Any
 
 import dask
 import joblib
+import psutil
 import pytest
 from distributed import Client, LocalCluster
 
@@ -107,6 +110,22 @@ def test_a_dask_worker_that_is_killed_changes_nothing(
     (killed,) = watch.killed  # type: ignore[attr-defined]
     assert killed not in client.run(os.getpid).values()
     assert everything(tmp_path / "new") == by_threads
+
+
+def test_workers_end_with_a_leader_that_is_killed(tmp_path: Path) -> None:
+    """It dismisses nobody then; processes that nobody needs would lie about for five minutes."""
+    plan = {**PLAN, "runs": 10**6}
+    program = f"import surefoot as sf; sf.sweep({plan!r}, out={str(tmp_path)!r}, engine='processes', workers=2)"
+    with subprocess.Popen([sys.executable, "-c", program]) as leader:
+        while not list(tmp_path.rglob("*-*.parquet")):
+            assert leader.poll() is None
+            time.sleep(0.1)
+        workers = psutil.Process(leader.pid).children(recursive=True)
+        assert len(workers) >= 2
+        leader.kill()
+    gone, left = psutil.wait_procs(workers, timeout=60.0)
+    assert not left
+    assert len(gone) == len(workers)
 
 
 def deadly(lives: Path, count: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pickle
 import signal
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -35,6 +36,7 @@ ENGINES = (THREADS, PROCESSES, DASK, RAY)
 CLUSTERS = (DASK, RAY)
 WAIT = 600.0  # seconds for the first worker of a cluster: one that queues for machines takes its time
 WAIT_AGAIN = 60.0  # for another one, when all are lost
+GLANCE = 1.0  # seconds between two looks at whether the process that leads is still there
 AHEAD = 4  # stretches for each worker at a time, where a back end gives results back only all at once
 
 Task = tuple[Playable, Stretch]
@@ -91,6 +93,7 @@ def elsewhere(
     if os.getpid() != leader:
         warnings.simplefilter("ignore", SurefootWarning)  # whoever leads has told them
         hear_no_interrupt()
+        end_with(leader)
     with silence():
         return here(place, unpacked(packed), stretch, seed)
 
@@ -125,6 +128,21 @@ def hear_no_interrupt(worker: Any = None) -> None:
     leads to say what becomes of the work."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@lru_cache(maxsize=1)  # one who looks is enough
+def end_with(leader: int) -> None:
+    """From now on this process, if it is a child of the one that leads, ends with it, however that came to its end: one
+    that is killed dismisses nobody, and its workers would wait for work for minutes."""
+    if os.getppid() == leader:
+        threading.Thread(target=leave_without, args=(leader,), name="surefoot-leader", daemon=True).start()
+
+
+def leave_without(leader: int) -> None:
+    """Ends this process once its parent is another one, and nothing before."""
+    while os.getppid() == leader:
+        time.sleep(GLANCE)
+    os._exit(1)
 
 
 dask_setup = hear_no_interrupt  # the name by which Dask finds it when a worker that is told to load this file starts
