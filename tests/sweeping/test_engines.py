@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -116,16 +117,32 @@ def test_workers_end_with_a_leader_that_is_killed(tmp_path: Path) -> None:
     """It dismisses nobody then; processes that nobody needs would lie about for five minutes."""
     plan = {**PLAN, "runs": 10**6}
     program = f"import surefoot as sf; sf.sweep({plan!r}, out={str(tmp_path)!r}, engine='processes', workers=2)"
-    with subprocess.Popen([sys.executable, "-c", program]) as leader:
+    leader, deadline = psutil.Popen([sys.executable, "-c", program]), time.monotonic() + 300.0
+    try:
         while not list(tmp_path.rglob("*-*.parquet")):
             assert leader.poll() is None
+            assert time.monotonic() < deadline
             time.sleep(0.1)
-        workers = psutil.Process(leader.pid).children(recursive=True)
-        assert len(workers) >= 2
+        children = leader.children(recursive=True)
+        workers = [each for each in children if any("popen_loky" in word for word in each.cmdline())]
+    finally:
         leader.kill()
-    gone, left = psutil.wait_procs(workers, timeout=60.0)
-    assert not left
-    assert len(gone) == len(workers)
+        leader.wait()
+    assert len(workers) == 2
+    assert not psutil.wait_procs(children, timeout=60.0)[1]
+
+
+def test_a_worker_that_comes_too_late_for_its_leader_ends_at_once() -> None:
+    program = "import time; from surefoot.sweeping.engines import follow; follow(999_999_999); time.sleep(60)"
+    assert subprocess.run([sys.executable, "-c", program], timeout=50.0, check=False).returncode == 1
+
+
+def test_workers_of_a_cluster_end_with_nobody(tmp_path: Path, client: Client) -> None:
+    """Those that were there before may be children of the one that leads, and work for others too."""
+    sf.sweep(PLAN, out=tmp_path, engine="dask", scheduler=client)
+    parents, threads = client.run(os.getppid), client.run(lambda: [each.name for each in threading.enumerate()])
+    assert set(parents.values()) == {os.getpid()}
+    assert not any("surefoot-leader" in names for names in threads.values())
 
 
 def deadly(lives: Path, count: int) -> dict[str, Any]:

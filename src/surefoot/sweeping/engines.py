@@ -93,7 +93,6 @@ def elsewhere(
     if os.getpid() != leader:
         warnings.simplefilter("ignore", SurefootWarning)  # whoever leads has told them
         hear_no_interrupt()
-        end_with(leader)
     with silence():
         return here(place, unpacked(packed), stretch, seed)
 
@@ -130,11 +129,10 @@ def hear_no_interrupt(worker: Any = None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@lru_cache(maxsize=1)  # one who looks is enough
-def end_with(leader: int) -> None:
-    """From now on this process, if it is a child of the one that leads, ends with it, however that came to its end: one
-    that is killed dismisses nobody, and its workers would wait for work for minutes."""
-    if os.getppid() == leader:
+def follow(leader: int) -> None:
+    """Begins a worker process that ends with the one that leads, however that came to its end: one that is killed
+    dismisses nobody, and its workers would wait for work for minutes."""
+    if os.name == "posix":  # elsewhere a child names its parent for ever
         threading.Thread(target=leave_without, args=(leader,), name="surefoot-leader", daemon=True).start()
 
 
@@ -183,7 +181,8 @@ def threads(workers: int, scheduler: None) -> Iterator[Engine]:
 @contextmanager
 def processes(workers: int, scheduler: None) -> Iterator[Engine]:
     """Processes on this machine, for policies and worlds in plain Python."""
-    yield Engine(PROCESSES, "loky", workers, (BrokenProcessPool,))
+    begun = {"initializer": follow, "initargs": (os.getpid(),)}
+    yield Engine(PROCESSES, "loky", workers, (BrokenProcessPool,), begun)
 
 
 @contextmanager
