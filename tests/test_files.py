@@ -13,6 +13,7 @@ import surefoot as sf
 from surefoot import files
 from surefoot.errors import InvalidInput
 from surefoot.files import as_path, beside, forget_unfinished, read_text, write_bytes, write_whole
+from surefoot.reproduction.driver import reproduce
 
 
 @pytest.fixture
@@ -162,6 +163,17 @@ def test_a_working_folder_that_is_gone_is_no_further_error(tmp_path: Path, monke
 def test_what_is_no_path_is_refused(value: object) -> None:
     with pytest.raises(InvalidInput, match="must be a path"):
         as_path("path", value)
+
+
+def test_an_empty_path_is_not_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell's variable that was never set, mostly."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match=r"out = '': is empty"):
+        sf.sweep({"worlds": ["hard"], "policies": ["safe-gap"], "runs": 1}, out="")
+    with pytest.raises(InvalidInput, match=r"out = '': is empty"):
+        reproduce(["table1"], out="", quick=True)
+    assert os.listdir(tmp_path) == []
+    assert as_path("out", ".") == Path()
 
 
 def test_rows_that_cannot_be_written_leave_the_old_file(tmp_path: Path, full_disk: None) -> None:

@@ -35,6 +35,8 @@ _WRITABLE = "Choose a file in a folder that exists and that you may write to."
 def as_path(field: str, value: object) -> Path:
     """The value as a path."""
     if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str):
+        if os.fspath(value) == "":  # Path("") is the working folder, which nobody has named
+            raise InvalidInput(field, value, "is empty", 'Name a path; "." is the working folder.')
         return Path(value)
     raise InvalidInput(field, value, "must be a path (text or pathlib.Path)", 'For example "problem.toml".')
 

@@ -33,6 +33,9 @@ BAD_WORDS = {
     ("simulate", "--out", "nowhere/runs.csv"): "folder that does not exist",
     ("simulate", "--confidence", "95"): "between 0 and 1",
     ("show", "problem.yaml"): "is of no known format",
+    ("show", ""): "is empty",
+    ("sweep", "plan.toml", "--out", ""): "'--out': is empty",
+    ("study", "history", "lab", "--out="): "'--out': is empty",
 }
 
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from surefoot.errors import MissingExtra, NeverStopsWarning
+from surefoot.files import as_path
 from surefoot.reproduction.cells import Cell
 from surefoot.reproduction.files import write_files
 from surefoot.reproduction.findings import Findings, findings_of
@@ -48,7 +49,7 @@ def reproduce(
     for package, extra in (("matplotlib", "plots"), ("pandas", "frames"), ("pyarrow", "frames")):
         if find_spec(package) is None:
             raise MissingExtra(package, extra)
-    folder = Path(out)
+    folder = as_path("out", out)
     with keeping(folder):
         store = Store(folder, plan.seed, KIND)
         done: dict[Cell, Runs] = {}
