@@ -1,5 +1,7 @@
 """Ask/tell: the two verbs, what they refuse, how a session ends, and what it never does."""
 
+import copy
+import pickle
 import warnings
 from dataclasses import replace
 from operator import attrgetter
@@ -560,3 +562,11 @@ def test_a_number_that_breaks_never_ends_in_certainty_or_in_an_unsafe_pull(array
                     assert session.outcome == "breakdown"
             assert session.outcome in ("breakdown", "undecided", "contradiction")
             assert session.recommendation is None
+
+
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_session_is_one_experiment_and_has_no_second(duplicate: Any) -> None:
+    """A copy would share half of its state, and give the same pull to somebody else."""
+    session = sf.Session(problem())
+    with pytest.raises(TypeError, match=r"sf\.create_study"):
+        duplicate(session)

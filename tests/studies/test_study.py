@@ -1,6 +1,7 @@
 """A study in every storage: what is asked, told, given up and stopped, by one process or by several handles at once."""
 
 import json
+import pickle
 import re
 import warnings
 from datetime import timedelta
@@ -452,6 +453,11 @@ def test_a_status_is_typed_and_plain_data_too(storage: str) -> None:
     assert {key: value for key, value in table.items() if key in ("name", "intake", "max_pulls", "mismatches")} == {
         "name": "power", "intake": "by-number", "max_pulls": 50, "mismatches": 0,
     }  # fmt: skip
+
+
+def test_a_study_is_loaded_by_another_process_and_not_sent_there(storage: str) -> None:
+    with pytest.raises(TypeError, match="load it there, 'lab', by its name"):
+        pickle.dumps(begun(storage, "lab"))
 
 
 def test_studies_are_listed_and_deleted(storage: str) -> None:

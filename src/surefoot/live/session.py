@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -245,6 +245,12 @@ class Session:
     def __repr__(self) -> str:
         state = "alarm" if self.ledger.ringing else self.ledger.outcome or "running"
         return f"Session({self.policy.name}, {self.pulls} pulls, {state})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a session is not copied, and not sent to another process: each of the two would go on by itself. Keep the "
+            "experiment as a study (sf.create_study), which any process can load."
+        )
 
     def _repr_html_(self) -> str:
         return status_card(self.problem, repr(self), self.status(), self.statement)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -506,6 +506,9 @@ class Study:
             )
             return f"Study({self.name!r}, {self.policy.name}, {pulls} pulls, {state})"
         return f"Study({self.name!r}, {self.policy.name})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a study is not copied or sent to another process: load it there, {self.name!r}, by its name")
 
     def _repr_html_(self) -> str:
         with suppress(SurefootError):  # as above
