@@ -26,6 +26,7 @@ from surefoot.core.logarithm import log1p
 from surefoot.core.parts import bound_leads, bound_safety, decide
 from surefoot.core.pulls import greedy
 from surefoot.core.race import find_leader, find_race
+from surefoot.core.random import normal
 from surefoot.core.records import new_records
 from surefoot.live.model_checks import simulated_watch
 from surefoot.policies.bound import faced, play_of, played_parts
@@ -40,6 +41,16 @@ def noise(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, t
     for t in range(times):
         respond(truth, room, 1, 0, t + 1, 1, 0.5, work.observed)
     return work.observed[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def quantile(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any, times: int) -> float:
+    """Of that, the inverse of the normal distribution alone, at numbers that nobody can foresee."""
+    total = 0.0
+    for t in range(times):
+        u, v = 0.6180339887498949 * t, 0.7548776662466927 * t
+        total += normal(u - int(u) + 1e-12) + normal(v - int(v) + 1e-12)
+    return total
 
 
 @kernel
@@ -114,9 +125,9 @@ def deciding(inst: Any, rules: Any, truth: Any, room: Any, state: Any, work: Any
 
 
 STEPS: dict[str, Callable[..., float]] = {
-    "noise of two signals": noise, "learning": learning, "  its logarithm": determinant, "bounds of safety": safety,
-    "levels": levels, "leader": leader, "leads and challenger": leads, "choice of the pull": choice,
-    "deciding, together": deciding,
+    "noise of two signals": noise, "  its quantiles": quantile, "learning": learning, "  its logarithm": determinant,
+    "bounds of safety": safety, "levels": levels, "leader": leader, "leads and challenger": leads,
+    "choice of the pull": choice, "deciding, together": deciding,
 }  # fmt: skip
 
 
