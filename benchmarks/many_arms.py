@@ -174,7 +174,8 @@ def markdown(report: dict[str, Any], kinds: tuple[str, ...] = WORLDS) -> str:
     lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD), *("| " + " | ".join(row) + " |" for row in rows)]
     cut_off = any(cell.endswith(" *") for row in rows for cell in row)
     note = "\\* cut off before it was certain. " if cut_off else ""
-    return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; `python benchmarks/many_arms.py`."])
+    how = "`python benchmarks/many_arms.py --seconds 300`; docs/many_arms.md says which runs had less or more"
+    return "\n".join([*lines, "", f"{note}One thread of {report['machine']}; {how}."])
 
 
 def together(report: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ def client() -> Iterator[Client]:
         yield found
 
 
-@pytest.mark.parametrize(("engine", "workers"), [("threads", 2), ("threads", 3), ("processes", 2)])
+@pytest.mark.parametrize(("engine", "workers"), [("threads", 2), ("threads", 3), ("processes", 1), ("processes", 2)])
 def test_the_files_are_the_same_whoever_works(
     by_threads: dict[str, bytes], tmp_path: Path, engine: str, workers: int
 ) -> None:
@@ -142,7 +142,7 @@ def test_workers_of_a_cluster_end_with_nobody(tmp_path: Path, client: Client) ->
     sf.sweep(PLAN, out=tmp_path, engine="dask", scheduler=client)
     parents, threads = client.run(os.getppid), client.run(lambda: [each.name for each in threading.enumerate()])
     assert set(parents.values()) == {os.getpid()}
-    assert not any("surefoot-leader" in names for names in threads.values())
+    assert not any(engines.FOLLOWS in names for names in threads.values())
 
 
 def deadly(lives: Path, count: int) -> dict[str, Any]:

@@ -36,6 +36,7 @@ ENGINES = (THREADS, PROCESSES, DASK, RAY)
 CLUSTERS = (DASK, RAY)
 WAIT = 600.0  # seconds for the first worker of a cluster: one that queues for machines takes its time
 WAIT_AGAIN = 60.0  # for another one, when all are lost
+FOLLOWS = "surefoot-follows"  # the thread of a worker process that ends with its leader
 GLANCE = 1.0  # seconds between two looks at whether the process that leads is still there
 AHEAD = 4  # stretches for each worker at a time, where a back end gives results back only all at once
 
@@ -132,8 +133,8 @@ def hear_no_interrupt(worker: Any = None) -> None:
 def follow(leader: int) -> None:
     """Begins a worker process that ends with the one that leads, however that came to its end: one that is killed
     dismisses nobody, and its workers would wait for work for minutes."""
-    if os.name == "posix":  # elsewhere a child names its parent for ever
-        threading.Thread(target=leave_without, args=(leader,), name="surefoot-leader", daemon=True).start()
+    if os.name == "posix" and os.getpid() != leader:  # on other systems a child names its parent for ever
+        threading.Thread(target=leave_without, args=(leader,), name=FOLLOWS, daemon=True).start()
 
 
 def leave_without(leader: int) -> None:
