@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli import completion, exit_codes, help_pages, interruption, options, storage_commands, study_commands
+from surefoot.cli.command import Command
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output, stranger
 from surefoot.cli.policy_options import PoliciesCommand, PolicyCommand, wishes
@@ -206,7 +207,7 @@ def plan(
     return Job(work, json, quiet)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.CALIBRATE)
+@app.command(cls=Command, epilog=help_pages.CALIBRATE)
 def calibrate(
     pilot: options.PilotFile,
     file: options.ProblemFile,
@@ -228,7 +229,7 @@ def calibrate(
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.SWEEP)
+@app.command(cls=Command, epilog=help_pages.SWEEP)
 def sweep(
     plan: options.PlanFile,
     out: options.SweepFolder = Path("surefoot-sweep"),
@@ -251,7 +252,7 @@ def sweep(
     return Job(work, json, quiet)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.COMPARE)
+@app.command(cls=Command, epilog=help_pages.COMPARE)
 def compare(
     policies: options.ComparedPolicies = None,
     worlds: options.ComparedWorlds = None,
@@ -285,7 +286,7 @@ def compare(
     return Job(work, json, quiet)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.SHOW)
+@app.command(cls=Command, epilog=help_pages.SHOW)
 def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: options.Json = False) -> Job:
     """A problem file, checked and explained; it needs no world."""
 
@@ -297,7 +298,7 @@ def show(file: options.ProblemFile, policy: options.FilesPolicy = None, json: op
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.INIT)
+@app.command(cls=Command, epilog=help_pages.INIT)
 def init(
     arms: options.ArmsFile,
     out: options.NewProblemFile = None,
@@ -333,7 +334,7 @@ def init(
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.THEORY)
+@app.command(cls=Command, epilog=help_pages.THEORY)
 def theory(file: options.ProblemFile, json: options.Json = False) -> Job:
     """What the theory says about a problem file: pulls, exploration, confidence, lower bound."""
 
@@ -345,7 +346,7 @@ def theory(file: options.ProblemFile, json: options.Json = False) -> Job:
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.REPRODUCE)
+@app.command(cls=Command, epilog=help_pages.REPRODUCE)
 def reproduce(
     experiment: options.Experiments = None,
     out: options.ReproductionFolder = Path("surefoot-reproduction"),
@@ -368,7 +369,7 @@ def reproduce(
     return Job(work, json, quiet)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def worlds(json: options.Json = False) -> Job:
     """The worlds to simulate in, and their parameters."""
 
@@ -380,7 +381,7 @@ def worlds(json: options.Json = False) -> Job:
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def policies(json: options.Json = False) -> Job:
     """The policies, what each promises, and their options."""
 
@@ -392,7 +393,7 @@ def policies(json: options.Json = False) -> Job:
     return Job(work, json)
 
 
-@app.command("completion", cls=help_pages.Command, epilog=help_pages.COMPLETION)
+@app.command("completion", cls=Command, epilog=help_pages.COMPLETION)
 def complete_in(shell: options.Shell, json: options.Json = False) -> Job:
     """What a shell has to be told so that it completes commands and names of studies."""
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import typer
 
 from surefoot.cli import help_pages
+from surefoot.cli.command import Command
 from surefoot.errors import ABSENT, InvalidInput
 
 PANEL = help_pages.POLICY
@@ -132,7 +133,7 @@ def exploration(text: str) -> dict[str, Any] | None:
 # -- a command that has them ------------------------------------------------------------------------------------------
 
 
-class PolicyCommand(help_pages.Command):
+class PolicyCommand(Command):
     """A command with the option --policy and those of the policies, ours and those that its words name by a place."""
 
     several = False  # whether --policy may be given again, for a comparison

@@ -3,13 +3,14 @@
 import typer
 
 from surefoot.cli import help_pages, options
+from surefoot.cli.command import Command
 from surefoot.cli.job import Job
 from surefoot.cli.output import Output
 
 app = typer.Typer(rich_markup_mode=None, help="Care for the place where studies are kept.", epilog=help_pages.STORAGE)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def upgrade(storage: options.Storage = None, json: options.Json = False) -> Job:
     """Bring its tables up to date; back it up first."""
 
@@ -21,7 +22,7 @@ def upgrade(storage: options.Storage = None, json: options.Json = False) -> Job:
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def backup(path: options.NewFile, storage: options.Storage = None, json: options.Json = False) -> Job:
     """Copy everything into a new SQLite file, as it is now."""
 
@@ -33,7 +34,7 @@ def backup(path: options.NewFile, storage: options.Storage = None, json: options
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def check(policy: options.AllHandedIn = None, storage: options.Storage = None, json: options.Json = False) -> Job:
     """Look through the file and its rows, and audit every study."""
 
@@ -45,7 +46,7 @@ def check(policy: options.AllHandedIn = None, storage: options.Storage = None, j
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def create(
     address: options.NewStorage = None, journal: options.NewJournal = "wal",
     shared_with_group: options.SharedWithGroup = False, storage: options.Storage = None, json: options.Json = False,
@@ -60,7 +61,7 @@ def create(
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def journal(word: options.Journal = None, storage: options.Storage = None, json: options.Json = False) -> Job:
     """Say where an SQLite file has its newest results, or change it while nobody uses it."""
 
@@ -72,7 +73,7 @@ def journal(word: options.Journal = None, storage: options.Storage = None, json:
     return Job(work, json)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def accept(storage: options.Storage = None, json: options.Json = False) -> Job:
     """Take a file that has lost its -wal as it is, without what was in that."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from surefoot.cli import help_pages, options
+from surefoot.cli.command import Command
 from surefoot.cli.job import Job, Which
 from surefoot.cli.output import Output
 from surefoot.cli.policy_options import PolicyCommand, wishes
@@ -57,13 +58,13 @@ def create(
     )
 
 
-@app.command("list", cls=help_pages.Command)
+@app.command("list", cls=Command)
 def list_(storage: options.Storage = None, json: options.Json = False) -> Job:
     """The studies of a storage."""
     return verb(json, "study_list.list_all", storage)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def show(
     name: options.StudyName,
     every_arm: options.EveryArm = False,
@@ -78,7 +79,7 @@ def show(
     return verb(json, "study_status.show", Which(name, storage, policy), every_arm)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_ASK)
+@app.command(cls=Command, epilog=help_pages.STUDY_ASK)
 def ask(
     name: options.StudyName,
     count: options.HowMany = None,
@@ -92,7 +93,7 @@ def ask(
     return verb(json, "study_pulls.ask", Which(name, storage, policy, key), count, worker)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_TELL)
+@app.command(cls=Command, epilog=help_pages.STUDY_TELL)
 def tell(
     name: options.StudyName,
     number: options.PullNumber,
@@ -109,7 +110,7 @@ def tell(
     return verb(json, "study_pulls.tell", Which(name, storage, policy, key), number, reward, safety, level, confirm)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_CORRECT)
+@app.command(cls=Command, epilog=help_pages.STUDY_CORRECT)
 def correct(
     name: options.StudyName,
     number: options.PullNumber,
@@ -128,7 +129,7 @@ def correct(
     return verb(json, "study_corrections.correct", which, number, reward, safety, reason, by, confirm)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def void(
     name: options.StudyName,
     number: options.PullNumber,
@@ -143,7 +144,7 @@ def void(
     return verb(json, "study_corrections.void", Which(name, storage, policy, key), number, reason, by)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def add(
     name: options.StudyName,
     arm: options.ArmName,
@@ -165,7 +166,7 @@ def add(
     )  # fmt: skip
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_ADD_TABLE)
+@app.command(cls=Command, epilog=help_pages.STUDY_ADD_TABLE)
 def add_table(
     name: options.StudyName,
     file: options.TableFile,
@@ -186,7 +187,7 @@ def add_table(
     )  # fmt: skip
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
+@app.command(cls=Command, epilog=help_pages.STUDY_GIVE_UP)
 def cancel(
     name: options.StudyName,
     number: options.PullNumber,
@@ -203,7 +204,7 @@ def cancel(
     )
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
+@app.command(cls=Command, epilog=help_pages.STUDY_GIVE_UP)
 def fail(
     name: options.StudyName,
     number: options.PullNumber,
@@ -220,7 +221,7 @@ def fail(
     )
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_GIVE_UP)
+@app.command(cls=Command, epilog=help_pages.STUDY_GIVE_UP)
 def expire(
     name: options.StudyName,
     number: options.OptionalNumber = None,
@@ -238,7 +239,7 @@ def expire(
     )
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def abort(
     name: options.StudyName,
     number: options.PullNumber,
@@ -253,7 +254,7 @@ def abort(
     return verb(json, "study_stops.abort", Which(name, storage, policy, key), number, reason, by)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def freeze(
     name: options.StudyName,
     reason: options.Reason,
@@ -267,7 +268,7 @@ def freeze(
     return verb(json, "study_stops.hold", Which(name, storage, policy, key), "freeze", reason, by)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def release(
     name: options.StudyName,
     reason: options.Reason,
@@ -281,7 +282,7 @@ def release(
     return verb(json, "study_stops.hold", Which(name, storage, policy, key), "release", reason, by)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_WATCH)
+@app.command(cls=Command, epilog=help_pages.STUDY_WATCH)
 def watch(
     name: options.StudyName,
     once: options.Once = False,
@@ -294,7 +295,7 @@ def watch(
     return verb(json, "watch.watch_study", Which(name, storage, policy), once, every)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_AUDIT)
+@app.command(cls=Command, epilog=help_pages.STUDY_AUDIT)
 def audit(
     name: options.StudyName,
     head: options.NotedHead = None,
@@ -307,7 +308,7 @@ def audit(
     return verb(json, "study_heads.audit", Which(name, storage, policy), head, signed_by)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_AUDIT)
+@app.command(cls=Command, epilog=help_pages.STUDY_AUDIT)
 def head(
     name: options.StudyName,
     sign_with: options.SignWith = None,
@@ -320,7 +321,7 @@ def head(
     return verb(json, "study_heads.head", Which(name, storage, policy), sign_with, out)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_HISTORY)
+@app.command(cls=Command, epilog=help_pages.STUDY_HISTORY)
 def history(
     name: options.StudyName,
     form: options.HistoryFormat = None,
@@ -333,7 +334,7 @@ def history(
     return verb(json, "study_history.history", Which(name, storage), form, out, force)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_PLOT)
+@app.command(cls=Command, epilog=help_pages.STUDY_PLOT)
 def plot(
     name: options.MaybeStudy = None,
     kind: options.PictureKind = None,
@@ -351,7 +352,7 @@ def plot(
     return verb(json, "study_pictures.plot", name, kind, storage, policy, out, force, theme, width, arm, listing)
 
 
-@app.command(cls=help_pages.Command, epilog=help_pages.STUDY_REPORT)
+@app.command(cls=Command, epilog=help_pages.STUDY_REPORT)
 def report(
     name: options.StudyName,
     out: options.ReportFile = None,
@@ -364,7 +365,7 @@ def report(
     return verb(json, "study_pictures.report", Which(name, storage, policy), out, force)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def export(
     name: options.StudyName,
     path: options.NewFile,
@@ -377,7 +378,7 @@ def export(
     return verb(json, "study_lifecycle.export", Which(name, storage, policy), path, force)
 
 
-@app.command("import", cls=help_pages.Command)
+@app.command("import", cls=Command)
 def import_(
     path: options.StudyFile,
     name: options.NewName = None,
@@ -389,7 +390,7 @@ def import_(
     return verb(json, "study_lifecycle.import_file", storage, path, name, policy)
 
 
-@app.command(cls=help_pages.Command)
+@app.command(cls=Command)
 def delete(
     name: options.StudyName,
     yes: options.Yes = False,
